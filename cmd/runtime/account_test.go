@@ -9,9 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakelogin"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
@@ -60,23 +58,5 @@ func TestAccountThatCannotBeTold(t *testing.T) {
 	}
 	if r = accountResult(appserver.AccountStatus{}, errors.New("one\ntwo")); r.Status != preflight.Warn || strings.Contains(r.Detail, "two") {
 		t.Errorf("failed: %+v", r)
-	}
-}
-
-func TestOnlyALoginMakesUsUnready(t *testing.T) {
-	until := time.Date(2026, 11, 21, 17, 0, 0, 0, time.UTC)
-	for _, c := range []struct {
-		hold  *executor.Hold
-		ok    bool
-		words string
-	}{
-		{nil, true, "nothing"},
-		{&executor.Hold{Kind: agent.FailAuth, Reason: "expired"}, false, "expired; the answer to a message"},
-		{&executor.Hold{Kind: agent.FailLimit, Limit: "5h", Until: until}, true, "(5h) is reached, messages wait until 2026-11-21T17:00:00Z"},
-		{&executor.Hold{Kind: agent.FailLimit, Limit: "rate"}, true, "messages wait"},
-	} {
-		if got := modelCheck(c.hold); got.OK != c.ok || !strings.Contains(got.Message, c.words) {
-			t.Errorf("%+v: %+v", c.hold, got)
-		}
 	}
 }

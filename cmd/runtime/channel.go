@@ -19,6 +19,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/giveback"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/peerwords"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/readiness"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/retention"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
@@ -113,7 +114,7 @@ func newInbox(ctx context.Context, s settings.Settings, environ []string, log *s
 		return nil, fmt.Errorf("the channel's state: %w", err)
 	}
 	box.store, box.closers = journal, append(box.closers, journal)
-	base.registry.MustRegister(newStateMetrics(journal), box.gauges())
+	base.registry.MustRegister(newStateMetrics(journal))
 	if err := box.work(s, environ, base, redact); err != nil {
 		return nil, err
 	}
@@ -150,14 +151,17 @@ func (box *inbox) work(s settings.Settings, environ []string, base base, redact 
 		return err
 	}
 	box.engine, box.handler = engine, box.traces.Handler(engine)
-	box.ready = &readiness{checks: checks(s, environ, base.fence, scratch{tmp: box.temp.Dirs().Commands}), state: ownState(box.store), executor: box.executor, redact: redact, mend: cfg.Mend}
+	box.checks = readiness.NewChecks(readiness.ChecksConfig{
+		Checks: checks(s, environ, base.fence, scratch{tmp: box.temp.Dirs().Commands}), State: readiness.StateOf(box.store), Mend: cfg.Mend,
+	})
+	box.wedge = &readiness.Wedge{Turns: box.executor, Checks: box.checks}
+	box.ready = readiness.New(readiness.Config{Checks: box.checks, Turns: box.executor, Redact: redact, Registered: box.registered})
+	base.registry.MustRegister(readiness.NewGauges(box.ready))
 	if hole := sandboxHole(s); hole != "" {
 		box.log.Warn("codex's sandbox does not hold root", "detail", hole, "fix", sandboxHoleFix)
 	}
-	box.ready.registered, box.ready.changed = box.registered, func() {
-		for _, m := range box.spaces {
-			m.presence.Changed()
-		}
+	for _, m := range box.spaces {
+		box.checks.OnMade(m.presence.Changed)
 	}
 	box.channel = channel.New(channel.Config{
 		Store: box.store, Engine: inboxEngine{engine, box.handler}, Workspaces: box.workspaces(), Interval: s.PollInterval, Metrics: box.counts(base.registry), Logger: box.log,

@@ -45,7 +45,7 @@ func (box *inbox) listen(health net.Listener, base base) error {
 	}
 	probes, err := server.Probes(server.Config{
 		PublicURL: box.s.PublicURL, Token: box.s.Token.Reveal(), AnyHost: anyHost(box.s), Refusals: base.refusals,
-		Ready: box.ready.get, Registry: base.registry, Metrics: base.metrics, Logger: box.log,
+		Ready: box.ready.Get, Registry: base.registry, Metrics: base.metrics, Logger: box.log,
 	})
 	if err != nil {
 		return err

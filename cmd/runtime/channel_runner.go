@@ -19,7 +19,7 @@ func (r spaceRunner) in(j executor.Job) turner {
 	if m == nil {
 		return r.Executor
 	}
-	return counted{recorded{r.Executor, m.recorder.Record, r.box.redact.String}, m.presence, func() { r.box.ready.doubt() }}
+	return counted{recorded{r.Executor, m.recorder.Record, r.box.redact.String}, m.presence, func() { r.box.checks.Doubt() }}
 }
 
 // Submit implements [tasks.Runner].

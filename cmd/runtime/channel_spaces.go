@@ -51,7 +51,7 @@ func (box *inbox) openSpaces(s settings.Settings, cfg *executor.Config, redact *
 		m.presence = presence.New(presence.Config{
 			Platform: m.client, DeliveryMode: "poll", Every: channelBeat, Card: m.card(s),
 			Metadata: platform.RuntimeMetadata{IdleTimeoutSeconds: silence(s)}, Tools: m.loaded(s),
-			Wedged: (&wedge{app: box.application, problem: func() string { return "" }}).why,
+			Wedged: func() string { return box.wedge.Why() },
 			Redact: redact.String, Logger: box.log.With("workspace", w.ID),
 		})
 		m.files = files.New(files.Config{

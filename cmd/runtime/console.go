@@ -84,7 +84,7 @@ type overview struct {
 // state implements [console.Config].State. It waits neither for codex nor for the network.
 func (o *overview) state(ctx context.Context) console.State {
 	health, now := o.app.executor.Health(), o.app.executor.Overview()
-	ready := o.app.ready.glance()
+	ready := o.app.ready.Glance()
 	o.account.want(health.Child.Pid, health.Hold != nil)
 	state := console.State{
 		Version: version, Codex: health.Child.Version, StartedAt: o.started, Scripted: o.s.Scripted(), WorkDir: o.s.WorkDir,

@@ -20,42 +20,6 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
 )
 
-// TestGlance waits for no check, and for no codex.
-func TestGlance(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		made := 0
-		r := &readiness{executor: executor.New(executor.Config{}), redact: logging.NewRedactor("s3cret-value"), checks: []preflight.Check{{
-			Name: "slow", Run: func(context.Context) preflight.Result {
-				made++
-				time.Sleep(10 * time.Second)
-				return preflight.Result{Status: preflight.Fail, Detail: "has s3cret-value in it", Fix: "mend it"}
-			},
-		}}}
-		begin := time.Now()
-		if g := r.glance(); g.OK || g.Checked {
-			t.Errorf("before the check was made: %+v", g)
-		}
-		r.glance()
-		if time.Since(begin) != 0 {
-			t.Errorf("a glance took %v", time.Since(begin))
-		}
-		r.close()
-		g := r.glance()
-		if g.OK || !g.Checked || g.Checks[0].OK || strings.Contains(g.Checks[0].Message, "s3cret") || !strings.Contains(g.Checks[0].Message, "mend it") {
-			t.Errorf("after it: %+v", g)
-		}
-		if made != 1 {
-			t.Errorf("checked %d times", made)
-		}
-		time.Sleep(noLasts + time.Second)
-		r.glance()
-		r.close()
-		if made != 2 {
-			t.Errorf("an old no was looked at %d times, want once more", made)
-		}
-	})
-}
-
 func TestDoctorChecks(t *testing.T) {
 	got := doctorChecks(preflight.Report{Results: []preflight.Result{
 		{Name: "a", Status: preflight.OK, Detail: "fine"},

@@ -28,7 +28,7 @@ func (app *application) counted(runner turner) tasks.Runner {
 	if app.member == nil {
 		return runner
 	}
-	return counted{runner, app.member.presence, func() { app.ready.doubt() }} // it is there before a turn is
+	return counted{runner, app.member.presence, func() { app.checks.Doubt() }} // it is there before a turn is
 }
 
 // Submit implements [tasks.Runner].

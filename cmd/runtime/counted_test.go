@@ -115,22 +115,6 @@ func TestRefusedJobIsNotActive(t *testing.T) {
 	}
 }
 
-func TestWedge(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var w wedge
-		for _, step := range []struct {
-			fails bool
-			after time.Duration
-			want  bool
-		}{{true, 0, false}, {true, 2 * time.Second, false}, {true, 2 * time.Second, true}, {false, 0, false}, {true, time.Hour, false}} {
-			time.Sleep(step.after)
-			if got := w.childFails(step.fails); got != step.want {
-				t.Errorf("%+v: %t", step, got)
-			}
-		}
-	})
-}
-
 // TestLabel: the platform shows what a job is about in the words of its sender, but for another
 // agent's, which would stand there as this one's.
 func TestLabel(t *testing.T) {

@@ -88,7 +88,7 @@ func (app *application) join(s settings.Settings, from source, redact *logging.R
 		Platform: client, URL: m.url, Card: m.card,
 		Metadata: platform.RuntimeMetadata{IdleTimeoutSeconds: silence(s)},
 		Tools:    app.loadedTools,
-		Wedged:   (&wedge{app: app, problem: from.problem}).why,
+		Wedged:   func() string { return app.wedge.Why() },
 		Redact:   redact.String, Logger: app.log,
 	})
 	m.prompt = prompt.New(prompt.Config{
@@ -146,14 +146,6 @@ func (app *application) instructions() func() string {
 	}
 	return func() string {
 		return strings.TrimSpace(app.member.prompt.Text() + "\n\n" + peerwords.Instructions)
-	}
-}
-
-// tellOf has readiness say how the platform and we stand, and the platform hear soon
-// when that changes.
-func (app *application) tellOf(ready *readiness) {
-	if app.member != nil {
-		ready.registered, ready.changed = app.member.presence.Ready, app.member.presence.Changed
 	}
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -10,15 +9,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/readiness"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
-	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
 	"github.com/Molecule-AI/molecule-codex-runtime/server"
 )
 
@@ -90,7 +86,7 @@ func ours(reg prometheus.Registerer) {
 	newPlatformMetrics(reg)
 	commits(reg)
 	newChannelMetrics(reg)
-	reg.MustRegister(newStateMetrics(nil), newGauges(nil, nil))
+	reg.MustRegister(newStateMetrics(nil), readiness.NewGauges(nil))
 }
 
 // TestMetricsPage keeps the tables of docs/metrics.md equal to the metrics that there
@@ -138,95 +134,4 @@ func TestMetricNames(t *testing.T) {
 			t.Errorf("%s is a histogram of what?", name)
 		}
 	}
-}
-
-// TestGauges asks an executor that has done nothing, and one that is not ready.
-func TestGauges(t *testing.T) {
-	e := executor.New(executor.Config{})
-	t.Cleanup(func() { _ = e.Close(t.Context()) })
-	reg := prometheus.NewPedanticRegistry()
-	reg.MustRegister(newGauges(e.Health, func() *readiness { return nil }))
-	began := time.Now()
-	families, err := reg.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if took := time.Since(began); took > 5*time.Second {
-		t.Errorf("a scrape took %s", took)
-	}
-	got := map[string]float64{}
-	for _, f := range families {
-		for _, m := range f.Metric {
-			got[strings.TrimPrefix(f.GetName(), "molecule_codex_")] += m.Gauge.GetValue()
-		}
-	}
-	delete(got, "child_state_seconds")
-	want := map[string]float64{"turns_max": 4, "turn_slots": 4, "turn_slots_full_seconds": 0, "questions_open": 0, "queue_bytes": 0, "threads_loaded": 0, "child_up": 0, "ready": 0}
-	if fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("gauges = %v, want %v", got, want)
-	}
-}
-
-// TestGaugeOfFullSlots: it rises from the moment on in which the last slot was given away,
-// not only from when people are told.
-func TestGaugeOfFullSlots(t *testing.T) {
-	since := time.Now().Add(-time.Minute)
-	for name, c := range map[string]struct {
-		full  time.Time
-		least float64
-	}{"one is free": {}, "all are taken": {since, 60}} {
-		reg := prometheus.NewPedanticRegistry()
-		reg.MustRegister(newGauges(
-			func() executor.Health { return executor.Health{Slots: executor.Slots{Limit: 4, Full: c.full}} },
-			func() *readiness { return nil }))
-		got := gathered(t, reg)["molecule_codex_turn_slots_full_seconds"]
-		if most := time.Since(since).Seconds(); got < c.least || got > most || c.full.IsZero() && got != 0 {
-			t.Errorf("%s: %v seconds", name, got)
-		}
-	}
-}
-
-// TestGaugesOfReadiness: they say what a look at readiness says, and each check's result.
-func TestGaugesOfReadiness(t *testing.T) {
-	e := executor.New(executor.Config{})
-	t.Cleanup(func() { _ = e.Close(t.Context()) })
-	for status, want := range map[preflight.Status]float64{preflight.OK: 1, preflight.Warn: 1, preflight.Fail: 0} {
-		r := &readiness{executor: e, redact: logging.NewRedactor(), checks: []preflight.Check{{
-			Name: "one", Run: func(context.Context) preflight.Result { return preflight.Result{Status: status} },
-		}}}
-		r.checked(t.Context())
-		got := readinessGauges(t, r)
-		r.close()
-		if got["molecule_codex_ready"] != want || got["molecule_codex_check one"] != want {
-			t.Errorf("after a check that is %s: %v", status, got)
-		}
-	}
-}
-
-// readinessGauges returns the gauges beside a readiness.
-func readinessGauges(t *testing.T, r *readiness) map[string]float64 {
-	t.Helper()
-	reg := prometheus.NewPedanticRegistry()
-	reg.MustRegister(newGauges(r.executor.Health, func() *readiness { return r }))
-	return gathered(t, reg)
-}
-
-// gathered returns gauges by their names and labels.
-func gathered(t *testing.T, reg prometheus.Gatherer) map[string]float64 {
-	t.Helper()
-	families, err := reg.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := map[string]float64{}
-	for _, f := range families {
-		for _, m := range f.Metric {
-			name := f.GetName()
-			for _, l := range m.Label {
-				name += " " + l.GetValue()
-			}
-			got[name] = m.Gauge.GetValue()
-		}
-	}
-	return got
 }

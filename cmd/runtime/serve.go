@@ -21,6 +21,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/giveback"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/netguard"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/readiness"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/retention"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
@@ -79,7 +80,9 @@ type application struct {
 	kept     *keptFiles // nil if no copies are handed out
 	temp     *codextemp.Temp
 	server   *server.Server
-	ready    *readiness
+	checks   *readiness.Checks
+	wedge    *readiness.Wedge
+	ready    *readiness.Readiness
 	tokens   regular.Keeper // the files of the workspace's token and the platform's secret
 	redact   *logging.Redactor
 	log      *slog.Logger
@@ -94,7 +97,7 @@ type application struct {
 
 // started is what there is to do once, when the program serves.
 func (app *application) started(ctx context.Context) {
-	app.ready.announce(ctx, app.log)
+	app.checks.Announce(ctx, app.log)
 	if err := giveback.Settle(); err != nil {
 		app.log.Debug("the memory of the start is kept", "err", err)
 	}
@@ -122,7 +125,7 @@ func newApplication(ctx context.Context, s settings.Settings, environ []string, 
 		return nil, fmt.Errorf("RUNTIME_STATE_DIR: %w", err)
 	}
 	app.closers = append(app.closers, journal)
-	base.registry.MustRegister(newStateMetrics(journal), app.gauges())
+	base.registry.MustRegister(newStateMetrics(journal))
 	cfg := executorConfig(s, base, log, redact)
 	cfg.Book = tasks.Book(journal)
 	cfg.Prepare = func(ctx context.Context) (executor.Launch, error) { return app.prepare(ctx, s) }
@@ -134,6 +137,9 @@ func newApplication(ctx context.Context, s settings.Settings, environ []string, 
 	cfg.Instructions = app.instructions()
 	cfg.Trace, cfg.Tools = app.traces.Attempts(), app.traces.Tools(cfg.Tools)
 	app.executor = executor.New(cfg)
+	app.checks = readiness.NewChecks(readiness.ChecksConfig{
+		Checks: checks(s, environ, base.fence, scratch{tmp: app.temp.Dirs().Commands}), State: readiness.StateOf(journal), Mend: cfg.Mend,
+	})
 	app.engine, err = tasks.New(tasks.Config{
 		Runner: app.counted(app.traces.Runner(app.runner())), Journal: journal, Push: app.push(s, journal), MidTurn: s.MidTurn == "steer" && !s.InWorkspace(),
 		Conversations: conversations{journal, app.executor}, Notify: app.notify(s, journal), Bounds: bounds(s),
@@ -152,9 +158,15 @@ func newApplication(ctx context.Context, s settings.Settings, environ []string, 
 		giveback.Run(ctx, (&giveback.Watch{Held: func() int64 { return app.executor.Health().Bytes }, Heap: giveback.Heap}).Due)
 	})
 	app.goOn(func(ctx context.Context) { codexlog.Keep(ctx, s.CodexHome, s.User, journal.Threads, log) })
-	app.ready = &readiness{checks: checks(s, environ, base.fence, scratch{tmp: app.temp.Dirs().Commands}), state: ownState(journal), executor: app.executor, redact: redact, mend: cfg.Mend}
+	app.wedge = &readiness.Wedge{Turns: app.executor, Checks: app.checks, Problem: configured(app.setup).problem}
+	known := readiness.Config{Checks: app.checks, Turns: app.executor, Redact: redact}
+	if app.member != nil { // the platform hears soon when that changes
+		known.Registered = app.member.presence.Ready
+		app.checks.OnMade(app.member.presence.Changed)
+	}
+	app.ready = readiness.New(known)
+	base.registry.MustRegister(readiness.NewGauges(app.ready))
 	app.goOn(app.started)
-	app.tellOf(app.ready)
 	page, err := app.console(s, environ, journal, base.refusals)
 	if err != nil {
 		return nil, err
@@ -216,7 +228,10 @@ func (app *application) stop(ctx context.Context) error {
 
 func (app *application) close() {
 	if app.ready != nil {
-		app.ready.close()
+		_ = app.ready.Close()
+	}
+	if app.checks != nil {
+		_ = app.checks.Close()
 	}
 	for _, c := range app.closers {
 		if err := c.Close(); err != nil {

@@ -36,16 +36,6 @@ func stateCheck(dir string) preflight.Check {
 	}}
 }
 
-// ownState asks the state that is in use whether it takes a message.
-func ownState(journal *store.Store) preflight.Check {
-	return preflight.Check{Name: "state", Run: func(context.Context) preflight.Result {
-		if err := journal.Room(); err != nil {
-			return preflight.Result{Status: preflight.Fail, Detail: err.Error()}
-		}
-		return preflight.Result{Status: preflight.OK, Detail: journal.Path()}
-	}}
-}
-
 // conversations are the threads that the store names and the executor holds.
 type conversations struct {
 	*store.Store

@@ -99,7 +99,7 @@ func serverConfig(s settings.Settings, app *application, base base, log *slog.Lo
 		PublicURL: s.PublicURL, PureCard: s.Card == "1.0",
 		ReplyAsMessage: s.Reply == "message", Reply: tasks.Reply, Platform: app.platformSide(s),
 		Token: s.Token.Reveal(), Refusals: base.refusals, AnyHost: anyHost(s), Methods: app.methods(),
-		Ready: app.ready.get, Registry: base.registry, Metrics: base.metrics, Logger: log,
+		Ready: app.ready.Get, Registry: base.registry, Metrics: base.metrics, Logger: log,
 	}
 	if app.member != nil {
 		cfg.AllowedHosts = ownNames(app.member.url)

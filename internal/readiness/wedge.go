@@ -1,4 +1,4 @@
-package main
+package readiness
 
 import (
 	"sync"
@@ -11,32 +11,35 @@ import (
 // runtime is called wedged.
 const childMayFail = 3 * time.Second
 
-// A wedge finds out why no turn can be started.
-type wedge struct {
-	app     *application
-	problem func() string // of the configuration
+// A Wedge finds out why no turn can be started.
+type Wedge struct {
+	Turns   Turns
+	Checks  *Checks
+	Problem func() string // of the configuration; nil if there is none that could have one
 
 	mu     sync.Mutex
 	failed time.Time // since when codex is not there; zero if it is
 }
 
-// why says it in words, "" if turns can be started. It does not wait. The end of a
+// Why says it in words, "" if turns can be started. It does not wait. The end of a
 // limit comes by itself, so that is none.
-func (w *wedge) why() string {
-	health := w.app.executor.Health()
+func (w *Wedge) Why() string {
+	health := w.Turns.Health()
 	switch {
 	case health.Hold != nil && health.Hold.Kind == agent.FailAuth:
 		return "the model refuses the credential: " + health.Hold.Words()
 	case w.childFails(health.Child.Error != ""):
 		return "codex does not start: " + health.Child.Error
 	}
-	if problem := w.problem(); problem != "" {
-		return problem
+	if w.Problem != nil {
+		if problem := w.Problem(); problem != "" {
+			return problem
+		}
 	}
-	return w.app.ready.failing()
+	return w.Checks.Failing()
 }
 
-func (w *wedge) childFails(fails bool) bool {
+func (w *Wedge) childFails(fails bool) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {

@@ -1,4 +1,4 @@
-package main
+package readiness
 
 import (
 	"time"
@@ -6,30 +6,24 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
 )
 
-// gauges tell when they are asked what nobody counts: how the child is, and whether a
+// Gauges tell when they are asked what nobody counts: how the child is, and whether a
 // turn would run.
-type gauges struct {
-	health func() executor.Health
-	ready  func() *readiness // nil before there is one
+type Gauges struct {
+	ready *Readiness
 
 	maxTurns, slots, full, questions, bytes, threads, memory, childUp, since, isReady, checks *prometheus.Desc
 }
 
-// gauges are those of the application, whose parts may not be there yet.
-func (app *application) gauges() *gauges {
-	return newGauges(func() executor.Health { return app.executor.Health() }, func() *readiness { return app.ready })
-}
-
-func newGauges(health func() executor.Health, ready func() *readiness) *gauges {
+// NewGauges returns those of a readiness.
+func NewGauges(ready *Readiness) *Gauges {
 	desc := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc("molecule_codex_"+name, help, labels, nil)
 	}
-	return &gauges{
-		health: health, ready: ready,
+	return &Gauges{
+		ready:     ready,
 		maxTurns:  desc("turns_max", "Turns that may run at the same time (RUNTIME_MAX_TURNS)."),
 		slots:     desc("turn_slots", "The slots that turns run in, turns_max of them, by state: working, asking (held by a turn that waits for answers, for RUNTIME_MAX_QUESTIONS others do so without one) or free.", "state"),
 		full:      desc("turn_slots_full_seconds", "For how long every slot has been taken and none was given to another turn, whether the turns work or wait for answers; 0 while one is free."),
@@ -45,18 +39,18 @@ func newGauges(health func() executor.Health, ready func() *readiness) *gauges {
 }
 
 // Describe implements [prometheus.Collector].
-func (g *gauges) Describe(out chan<- *prometheus.Desc) {
+func (g *Gauges) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{g.maxTurns, g.slots, g.full, g.questions, g.bytes, g.threads, g.memory, g.childUp, g.since, g.isReady, g.checks} {
 		out <- d
 	}
 }
 
 // Collect implements [prometheus.Collector]. It waits for nobody.
-func (g *gauges) Collect(out chan<- prometheus.Metric) {
+func (g *Gauges) Collect(out chan<- prometheus.Metric) {
 	tell := func(desc *prometheus.Desc, value float64, labels ...string) {
 		out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
 	}
-	health := g.health()
+	health := g.ready.Turns.Health()
 	slots := health.Slots
 	tell(g.maxTurns, float64(slots.Limit))
 	tell(g.slots, float64(slots.Working), "working")
@@ -68,17 +62,12 @@ func (g *gauges) Collect(out chan<- prometheus.Metric) {
 	tell(g.threads, float64(health.Threads))
 	tell(g.childUp, truth(health.Child.State == "ready"))
 	tell(g.since, time.Since(health.Child.Since).Seconds())
-	if m, ok := appserver.MemoryOf(health.Child.Pid); ok && health.Child.Pid > 0 {
-		tell(g.memory, float64(m.Codex), "codex")
-		tell(g.memory, float64(m.Commands), "commands")
+	if codex, commands, ok := Memory(health.Child.Pid); ok && health.Child.Pid > 0 {
+		tell(g.memory, float64(codex), "codex")
+		tell(g.memory, float64(commands), "commands")
 	}
-	ready := g.ready()
-	if ready == nil {
-		tell(g.isReady, 0)
-		return
-	}
-	tell(g.isReady, truth(ready.glance().OK))
-	for _, r := range ready.known().Results {
+	tell(g.isReady, truth(g.ready.Glance().OK))
+	for _, r := range g.ready.Checks.Known().Results {
 		tell(g.checks, truth(r.Status != preflight.Fail), r.Name)
 	}
 }
@@ -88,4 +77,10 @@ func truth(b bool) float64 {
 		return 1
 	}
 	return 0
+}
+
+// Memory is how much the codex of a process id has in memory, and its commands; not ok where that cannot be known.
+func Memory(pid int) (codex, commands int64, ok bool) {
+	m, ok := appserver.MemoryOf(pid)
+	return m.Codex, m.Commands, ok
 }

@@ -1,10 +1,9 @@
-package main
+package readiness
 
 import (
 	"fmt"
 	"time"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/console"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/server"
 )
@@ -13,8 +12,8 @@ import (
 // turn, until people are told.
 const fullLong = 5 * time.Minute
 
-// fullSince is since when that is so; zero if it is not, or not for long.
-func fullSince(slots executor.Slots) time.Time {
+// FullSince is since when that is so; zero if it is not, or not for long.
+func FullSince(slots executor.Slots) time.Time {
 	if fullFor(slots) < fullLong {
 		return time.Time{}
 	}
@@ -34,7 +33,7 @@ func fullFor(slots executor.Slots) time.Duration {
 func turnsCheck(h executor.Health) server.Check {
 	slots := h.Slots
 	message := fmt.Sprintf("%d of %d run, %d wait for answers, %d messages wait", slots.Working, slots.Limit, slots.Asking+slots.Parked, h.Waiting)
-	if since := fullSince(slots); !since.IsZero() {
+	if since := FullSince(slots); !since.IsZero() {
 		message += "; no other turn has begun since " + since.UTC().Format(time.RFC3339)
 		if slots.Asking > 0 {
 			message += ", for too many wait for answers (RUNTIME_MAX_QUESTIONS): answer or cancel the tasks that ask"
@@ -43,11 +42,4 @@ func turnsCheck(h executor.Health) server.Check {
 		}
 	}
 	return server.Check{Name: "turns", OK: true, Message: message}
-}
-
-// queueOf is what the console shows of it.
-func queueOf(h executor.Health) console.Queue {
-	return console.Queue{
-		Running: h.Slots.Working, Waiting: h.Waiting, Limit: h.Slots.Limit, Asking: h.Slots.Asking + h.Slots.Parked, FullSince: fullSince(h.Slots),
-	}
 }
