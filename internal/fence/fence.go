@@ -140,3 +140,6 @@ func parentOf(pid int) (command string, above int) {
 	}
 	return rest[:end], above
 }
+
+// OpenFix says how others' processes have no secrets of the runtime, or codex does not look into them.
+const OpenFix = "have no other process of this user know the runtime's secrets (exec from the script, secrets in a file), or set CODEX_USER"
