@@ -1,0 +1,117 @@
+package launch
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+)
+
+// startWait is how long messages whose senders do not wait for an answer wait for a codex that cannot
+// be started: longer than npm takes to replace it, or a slow disk to be mounted.
+const startWait = 2 * time.Minute
+
+// Pinned is the version of codex that the runtime is made for.
+func Pinned() string { return appserver.PinnedVersion() }
+
+// A Recorder has a record made of what is said to codex and by it, and of what the executor decides.
+type Recorder interface {
+	appserver.Wire
+	executor.Recorder
+}
+
+// Executor is how the executor is configured by the settings: what it has for codex, and how much it may do. recorder is
+// nil unless a record is to be made.
+func (c *Codex) Executor(metrics executor.Metrics, recorder Recorder) executor.Config {
+	s := c.s
+	cfg := executor.Config{
+		Child: appserver.Config{
+			Bin: s.CodexBin, Dir: base(s, nil, "").Dir(), User: s.User, Through: c.Fence.Argv, OwnMounts: c.Fence.OwnMounts,
+			ClientName: "molecule-codex-runtime", ClientVersion: c.cfg.Version,
+		},
+		Thread: appserver.ThreadStartParams{
+			Cwd: s.WorkDir, ApprovalsReviewer: "user",
+			ApprovalPolicy: appserver.ApprovalPolicy(s.ApprovalPolicy),
+			Sandbox:        appserver.SandboxMode(s.Sandbox),
+		},
+		Prepare: c.launch, Mend: c.Mend,
+		MaxTurns: s.MaxTurns, MaxQuestions: s.MaxQuestions, MaxQueue: s.MaxQueue, MaxThreads: s.MaxThreads,
+		MaxAsked: s.MaxContextQuestions, MaxBytes: int64(s.MaxQueueMiB) << 20,
+		TurnTimeout: s.TurnTimeout, IdleTimeout: s.IdleTimeout, ItemTimeout: s.ItemTimeout,
+		QuestionTTL:  s.QuestionTTL,
+		StartWait:    startWait,
+		Rules:        s.Rules == "callers",
+		Open:         CommandsMayCall(s),
+		RefreshEvery: refreshEvery(s),
+		Apart:        slices.Concat(s.Apart(), s.Programs(), ownProgram(s)),
+		Redact:       c.cfg.Redact.String, Hide: c.cfg.Redact.Known, Metrics: metrics, Logger: c.log,
+	}
+	if recorder != nil {
+		cfg.Child.Wire, cfg.Recorder = recorder, recorder
+	}
+	return cfg
+}
+
+// launch prepares a start of codex, as the executor takes it.
+func (c *Codex) launch(ctx context.Context) (executor.Launch, error) {
+	l, err := c.prepare(ctx)
+	if problem, ok := errors.AsType[*adapter.Problem](err); ok {
+		return executor.Launch{}, executor.Unready("this workspace is not configured: " + problem.Error())
+	}
+	if err != nil {
+		return executor.Launch{}, err
+	}
+	return executor.Launch{
+		Args: l.Args(), Env: l.Env(), Model: l.Model(), ModelProvider: l.Provider.ID(), KeyVariable: l.Provider.KeyVariable(),
+		Loaded: l.Loaded(), Written: l.Written(), Temp: l.Temp.Roots(),
+		Thread: func() map[string]any { return c.Setup.ThreadConfig(l) }, Oversized: l.Oversized, Unreadable: l.Unreadable,
+	}, nil
+}
+
+// CommandsMayCall reports whether codex's commands, if they have the network, are let in as callers of
+// this machine: where those need to show nothing, for the console asks for nothing but RUNTIME_TOKEN,
+// and where the platform's secret will do, too, which is kept from no command of our own user. A
+// channel has no callers.
+func CommandsMayCall(s settings.Settings) bool {
+	return len(s.Spaces) == 0 && (!s.Token.Set() || s.InWorkspace() && s.User == nil)
+}
+
+// refreshEvery is how often codex's login is renewed, if that is ours to do.
+func refreshEvery(s settings.Settings) time.Duration {
+	if !s.OwnsLogin {
+		return 0
+	}
+	return time.Hour
+}
+
+// Bounds is what messages may ask for: what the operator has set, or less.
+func Bounds(s settings.Settings) tasks.Bounds {
+	return tasks.Bounds{
+		WorkDir: s.WorkDir, Sandbox: agent.Sandbox(s.Sandbox), ApprovalPolicy: agent.ApprovalPolicy(s.ApprovalPolicy),
+		Exposed: s.Exposed,
+	}
+}
+
+// ownProgram is where this program lies, which codex starts with each conversation for the tools of the
+// workspace by MCP.
+func ownProgram(s settings.Settings) []settings.Place {
+	self, err := os.Executable()
+	if err != nil || s.Tools != settings.ToolsMCP || !s.InWorkspace() {
+		return nil
+	}
+	return []settings.Place{{Name: "runtime mcp", Path: self}}
+}
+
+// HasThread reports whether codex has a thread in its home.
+func HasThread(s settings.Settings, thread string) (bool, error) {
+	return asuser.Value(s.User, func() (bool, error) { return appserver.HasRollout(s.CodexHome, thread) })
+}
