@@ -50,6 +50,7 @@ var allowed = map[string][]string{
 	"deploy":                         {},
 	"channel/takeover":               {"internal/regular"},
 	"cmd/runtime":                    {"adapter", "adapter/files", "adapter/presence", "adapter/prompt", "adapter/selfstart", "agent", "appserver", "bridge", "channel", "channel/takeover", "connect", "console", "executor", "internal/asuser", "internal/brief", "internal/codexlog", "internal/codextemp", "internal/crowd", "internal/fakemodel", "internal/fence", "internal/forward", "internal/giveback", "internal/logging", "internal/memlimit", "internal/netguard", "internal/peerwords", "internal/readiness", "internal/refusals", "internal/regular", "internal/remove", "internal/retention", "internal/secrets", "internal/settings", "internal/stayhttp", "internal/tracing", "internal/wirelog", "platform", "preflight", "server", "server/guard", "server/wire", "store", "tasks", "tasks/late", "tasks/notify", "tasks/push", "toolset"},
+	"console/sources":                {"adapter", "adapter/presence", "console", "executor", "internal/readiness", "internal/settings", "preflight", "store", "tasks"},
 	"channel/control":                {"channel", "internal/crowd", "store"},
 	"internal/metrics":               {"platform", "store"},
 	"adapter/activity":               {"adapter/presence", "agent", "executor", "internal/brief", "platform", "tasks", "toolset"},
