@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/channel"
+	"github.com/Molecule-AI/molecule-codex-runtime/channel/control"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
@@ -28,11 +28,6 @@ type deadList struct {
 type deadRetry struct {
 	ID string `arg:"" help:"Of the reply, or of the message that it answers."`
 }
-
-// mostLetterBytes bounds what is read of a channel's list.
-const mostLetterBytes = 64 << 20
-
-func readAll(r io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(r, mostLetterBytes)) }
 
 // deadLetters lists what was refused for good.
 func (p *program) deadLetters(ctx context.Context, asJSON bool) int {
@@ -64,9 +59,9 @@ func (p *program) retryLetter(ctx context.Context, id string) int {
 	if !ok {
 		return exitUsage
 	}
-	status, body, err := askChannel(ctx, dir, http.MethodPost, "/dead/retry?id="+url.QueryEscape(id))
+	status, body, err := control.Ask(ctx, dir, http.MethodPost, "/dead/retry?id="+url.QueryEscape(id))
 	switch {
-	case errors.Is(err, errNoChannel):
+	case errors.Is(err, control.ErrNoChannel):
 		err = withStore(ctx, dir, func(st *store.Store) error { return st.RetryReply(ctx, id) })
 		if err == nil {
 			p.print("It will be sent when the channel runs again.\n")
@@ -107,14 +102,14 @@ func (p *program) channelState() (string, bool) {
 }
 
 func readLetters(ctx context.Context, dir string) (letters []channel.DeadLetter, err error) {
-	status, body, err := askChannel(ctx, dir, http.MethodGet, "/dead")
+	status, body, err := control.Ask(ctx, dir, http.MethodGet, "/dead")
 	switch {
 	case err == nil && status != http.StatusOK:
 		return nil, fmt.Errorf("the channel answers: %s", body)
 	case err == nil:
 		return letters, json.Unmarshal(body, &letters)
 	}
-	if !errors.Is(err, errNoChannel) {
+	if !errors.Is(err, control.ErrNoChannel) {
 		return nil, err
 	}
 	err = withStore(ctx, dir, func(st *store.Store) (err error) {

@@ -2,11 +2,11 @@ package main
 
 import (
 	"context"
+	"slices"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/doctor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/secrets"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
-	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
 )
 
 type doctorFlags struct {
@@ -29,12 +29,12 @@ func (p *program) doctor(ctx context.Context, o doctorFlags) int {
 	for _, warning := range warnings {
 		p.complain(warning.Text, "correct "+warning.Name+", or unset it")
 	}
-	report := examine(ctx, w, s, p.environ)
+	report := w.Examine(ctx, doctor.Case{Settings: s, Environ: p.environ, Version: version})
 	if ctx.Err() != nil { // what was asked then has no answer
 		p.complain("the checks were interrupted", "let them come to their end: each gives up by itself")
 		return exitFailed
 	}
-	report.For, report.Why, report.Subject = name, why, w.subject
+	report.For, report.Why, report.Subject = name, why, w.Subject
 	if o.JSON {
 		if code := p.printJSON(report); code != exitOK {
 			return code
@@ -48,15 +48,39 @@ func (p *program) doctor(ctx context.Context, o doctorFlags) int {
 	return exitOK
 }
 
-// examine runs the checks of a way in. The report has no secrets in it, and nothing that
-// the checks have written is left.
-func examine(ctx context.Context, w way, s settings.Settings, environ []string) preflight.Report {
-	at, err := newScratch(s.CodexHome, s.User)
-	if err != nil {
-		return preflight.Report{Results: []preflight.Result{{
-			Name: "temp directory", Status: preflight.Fail, Detail: err.Error(), Fix: "set TMPDIR to a directory that can be written, and has room",
-		}}}
+// guess says which of them an environment is for, and why. That of runtime mcp looks like
+// that of a channel, so it is never guessed.
+func guess(environ []string) (name, why string) {
+	has := func(name string) bool { return settings.Value(environ, name) != "" }
+	switch {
+	case has("MOLECULE_WORKSPACES"):
+		return "channel", "MOLECULE_WORKSPACES is set"
+	case !has("WORKSPACE_ID") || !has("PLATFORM_URL"):
+		return "serve", "WORKSPACE_ID and PLATFORM_URL are not both set"
+	case slices.ContainsFunc([]string{"RUNTIME_IN_CONTAINER", "WORKSPACE_CONFIG_PATH", "CONFIGS_DIR", "MOLECULE_WORKSPACE_URL"}, has):
+		return "serve", "the environment is that of a workspace's container"
+	case has("MOLECULE_WORKSPACE_TOKEN") || has("MOLECULE_WORKSPACE_TOKEN_FILE"):
+		return "channel", "WORKSPACE_ID, PLATFORM_URL and a token are set, as the Connect dialog shows them"
 	}
-	defer at.remove()
-	return withoutSecrets(preflight.Run(ctx, w.checks(s, environ, at)...), secrets.Of(s, environ))
+	return "serve", "WORKSPACE_ID and PLATFORM_URL are set, and no token"
+}
+
+// A way is one of the ways in which the program is put to work, with the settings that count for it.
+type way struct {
+	doctor.Way
+	load func(*program) (settings.Settings, []settings.Warning, bool)
+}
+
+func ways() map[string]way {
+	read := func(load func([]string) (settings.Settings, []settings.Warning, error)) func(*program) (settings.Settings, []settings.Warning, bool) {
+		return func(p *program) (settings.Settings, []settings.Warning, bool) {
+			s, warnings, err := load(p.environ)
+			return s, warnings, p.usable(err)
+		}
+	}
+	return map[string]way{
+		"serve":   {doctor.Serve(), (*program).load},
+		"channel": {doctor.Channel(), read(settings.LoadChannel)},
+		"mcp":     {doctor.MCP(), read(settings.LoadMCP)},
+	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -104,9 +103,4 @@ func (p *program) flags(node *kong.Node) {
 		}
 		p.print(fmt.Sprintf("  %-26s %s\n", name, f.Help))
 	}
-}
-
-func (p *program) print(text string) {
-	_, err := p.stdout.Write([]byte(text))
-	p.unsaid = cmp.Or(p.unsaid, err)
 }

@@ -2,15 +2,18 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/channel"
+	"github.com/Molecule-AI/molecule-codex-runtime/channel/control"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
 )
@@ -46,19 +49,10 @@ func TestJSONIsPlain(t *testing.T) {
 	}))
 	defer runtime.Close()
 	dir := t.TempDir()
-	path, done, err := socketPath(dir)
+	channel, err := control.Listen(dir, dead{}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer done()
-	socket, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	channel := &httptest.Server{Listener: socket, Config: &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = fmt.Fprintf(w, `[{"id":%[1]s,"why":%[1]s,"text":%[1]s}]`, said)
-	})}}
-	channel.Start()
 	defer channel.Close()
 
 	environ := []string{"HOME=" + t.TempDir(), "RUNTIME_URL=" + runtime.URL, "RUNTIME_STATE_DIR=" + dir}
@@ -92,3 +86,12 @@ func plainly(t *testing.T, what, printed string) {
 		t.Errorf("%s has lost what was said: %s", what, printed)
 	}
 }
+
+// dead is a channel of which a reply was refused.
+type dead struct{}
+
+func (dead) List(context.Context) ([]channel.DeadLetter, error) {
+	return []channel.DeadLetter{{ID: acting, Why: acting, Text: acting}}, nil
+}
+
+func (dead) Retry(context.Context, string) error { return nil }

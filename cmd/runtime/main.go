@@ -2,8 +2,8 @@
 // codex app-server and turns each message that comes over HTTP into a turn on
 // the right codex thread. runtime --help says how it is used.
 //
-// This package only wires: it reads the environment, makes the parts and hands
-// them to each other.
+// This package has the commands and their flags, and what they print. What they run is
+// built in internal/host.
 package main
 
 import (

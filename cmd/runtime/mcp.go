@@ -5,10 +5,12 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"os"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/bridge"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextools"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/secrets"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
@@ -22,18 +24,20 @@ func (p *program) mcp(ctx context.Context) int {
 		return exitUsage
 	}
 	defer p.outliveReaders()()
-	s, _, _ := settings.Load(p.environ) // what is wrong with them is said below, where it matters
+	s, _, err := settings.Load(p.environ) // outside of a workspace others than the client's may be those of another machine
+	redact := secrets.Of(s, p.environ)
+	log := logging.New(p.stderr, slog.LevelWarn, redact)
 	server := mcp.NewServer(&mcp.Implementation{Name: "molecule-codex-runtime", Title: "Codex runtime", Version: version}, &mcp.ServerOptions{
-		Logger:       logging.New(p.stderr, slog.LevelWarn, secrets.Of(s, p.environ)),
+		Logger:       log,
 		Capabilities: &mcp.ServerCapabilities{},
 	})
 	offers := []func(*mcp.Server){func(s *mcp.Server) { bridge.Register(s, client) }}
-	workspace, end, err := p.workspaceTools()
-	if err != nil {
-		return p.fail(err)
-	}
-	defer end()
-	if workspace != nil {
+	if s.InWorkspace() {
+		if err != nil {
+			return p.fail(err)
+		}
+		workspace, end := codextools.Alone(s, redact, codextools.Identity(os.Getenv), log)
+		defer end()
 		offers = append(offers, workspace.Register)
 	}
 	for _, tools := range offers {

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/metrics"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/readiness"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
 	"github.com/Molecule-AI/molecule-codex-runtime/server"
@@ -83,10 +84,10 @@ func (d *described) histogram(name string, m prometheus.Metric) string {
 // ours registers every metric of the program.
 func ours(reg prometheus.Registerer) {
 	server.NewMetrics(reg)
-	newPlatformMetrics(reg)
-	commits(reg)
-	newChannelMetrics(reg)
-	reg.MustRegister(newStateMetrics(nil), readiness.NewGauges(nil))
+	metrics.Calls(reg)
+	metrics.Commits(reg)
+	metrics.NewInboxes(reg)
+	reg.MustRegister(metrics.NewState(nil), readiness.NewGauges(nil))
 }
 
 // TestMetricsPage keeps the tables of docs/metrics.md equal to the metrics that there

@@ -2,27 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
-	"log/slog"
 	"strings"
 
 	"github.com/alecthomas/kong"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/adapter/presence"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codexlog"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/secrets"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
-)
-
-// The exit codes.
-const (
-	exitOK     = 0
-	exitFailed = 1 // it went wrong, or doctor found that it would
-	exitUsage  = 2 // the arguments or the settings cannot be used
 )
 
 // commands is the command line.
@@ -45,15 +30,6 @@ type trimFlags struct {
 
 type jsonOption struct {
 	JSON bool `name:"json" help:"Print JSON, for programs."`
-}
-
-// A program is one run with what it was given.
-type program struct {
-	environ        []string
-	held           error // a file of secrets could not be read; what it sets is not in environ
-	stdin          io.ReadCloser
-	stdout, stderr io.Writer
-	unsaid         error // why something could not be printed
 }
 
 // parserOf reads a command line into c.
@@ -108,65 +84,4 @@ func (p *program) do(ctx context.Context, args []string) int {
 	default:
 		return p.serve(ctx)
 	}
-}
-
-func (p *program) serve(ctx context.Context) int {
-	s, warnings, ok := p.load()
-	if p.held != nil { // it may be what the runtime is closed with; a service tries again after this code
-		return p.fail(p.held)
-	}
-	if !ok {
-		return exitUsage
-	}
-	return p.logged(s, warnings, func(log *slog.Logger, redact *logging.Redactor) error {
-		return serve(ctx, s, p.environ, log, redact)
-	})
-}
-
-// logged runs what logs, with the doubts about its settings, until it ends. What reads the log
-// may stand still meanwhile, or end.
-func (p *program) logged(s settings.Settings, warnings []settings.Warning, work func(*slog.Logger, *logging.Redactor) error) int {
-	level, err := logging.Level(s.Log)
-	if err != nil {
-		return p.fail(err)
-	}
-	defer p.outliveReaders()()
-	redact := secrets.Of(s, p.environ)
-	log := logging.New(p.stderr, level, redact)
-	for _, w := range warnings {
-		log.Warn("doubtful setting", "variable", w.Name, "doubt", w.Text)
-	}
-	err = work(log, redact)
-	if err == nil || errors.Is(err, presence.ErrDeleted) || errors.Is(err, context.Canceled) { // what there is to say is in the log
-		return exitOK
-	}
-	return p.fail(errors.New(redact.String(err.Error())))
-}
-
-// load reads the settings, and says what is wrong with them.
-func (p *program) load() (settings.Settings, []settings.Warning, bool) {
-	s, warnings, err := settings.Load(p.environ)
-	if err == nil && s.InWorkspace() { // its files say more
-		p.environ, p.held = withFiles(s, p.environ)
-		s, warnings, err = settings.Load(p.environ)
-	}
-	return s, warnings, p.usable(err)
-}
-
-// usable says what is wrong with settings, and reports whether nothing is.
-func (p *program) usable(err error) bool {
-	for _, problem := range settings.Problems(err) {
-		p.complain(problem.What, problem.Hint)
-	}
-	return err == nil
-}
-
-func (p *program) fail(err error) int {
-	p.complain(err.Error(), "runtime doctor checks what a turn needs")
-	return exitFailed
-}
-
-// complain says a problem, in which others' words may stand, and what to do about it.
-func (p *program) complain(problem, hint string) {
-	_, _ = fmt.Fprintf(p.stderr, "runtime: %s\n  hint: %s\n", brief.Plain(problem), brief.Plain(hint))
 }

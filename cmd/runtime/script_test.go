@@ -10,7 +10,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fence"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/launch"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
@@ -34,13 +35,13 @@ func TestScripts(t *testing.T) {
 			if name != "rootleaves" {
 				return false, fmt.Errorf("no such condition: %s", name)
 			}
-			return sandboxHole(settings.Settings{Sandbox: "workspace-write"}) != "", nil
+			return fence.SandboxHole(settings.Settings{Sandbox: "workspace-write"}) != "", nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"await": await},
 		Setup: func(e *testscript.Env) error {
 			own := filepath.Join(outside, filepath.Base(e.WorkDir))
 			e.Setenv("CODEX", codex)
-			e.Setenv("PIN", appserver.PinnedVersion())
+			e.Setenv("PIN", launch.Pinned())
 			e.Setenv("OUTSIDE", own)
 			e.Setenv("HOME", own)
 			e.Setenv("TMPDIR", e.WorkDir)

@@ -184,7 +184,7 @@ func (s *source) call(pkg string, c *ast.CallExpr) {
 				break
 			}
 		}
-	case pkg == "runtime" && (name == "Writable" || name == "toolCheck"):
+	case pkg == "doctor" && (name == "Writable" || name == "toolCheck"):
 		s.checks = append(s.checks, folded(c.Args[0]))
 	}
 }

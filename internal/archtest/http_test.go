@@ -15,9 +15,8 @@ import (
 func TestClientsStayHTTP(t *testing.T) {
 	const own = "internal/stayhttp/stayhttp.go"
 	ourselves := []string{
-		"channel/control/client.go",      // a socket of this program's
-		"cmd/runtime/channel_control.go", // the same
-		"internal/forward/transport.go",  // its users wrap it
+		"channel/control/client.go",     // a socket of this program's
+		"internal/forward/transport.go", // its users wrap it
 	}
 	client := regexp.MustCompile(`\bhttp\.(Client|Transport)\{|http\.Default(Client|Transport)`)
 	seen := 0

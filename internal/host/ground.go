@@ -1,0 +1,96 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/attachments"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/launch"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/metrics"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/wirelog"
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+)
+
+// A Ground is what turns stand on: how codex is started, and the state.
+type Ground struct {
+	*Watch
+	Codex   *launch.Codex
+	Journal *store.Store
+	Files   *attachments.Shared
+	Heard   *Heard
+
+	wire *wirelog.Recorder // nil unless codex's messages are to be kept
+}
+
+// A StateError says that the state cannot be used.
+type StateError struct{ Err error }
+
+// Error implements error.
+func (e *StateError) Error() string { return e.Err.Error() }
+
+// Unwrap returns what the store says.
+func (e *StateError) Unwrap() error { return e.Err }
+
+// OpenGround makes it. logins gives codex's logins out; it is nil where there is no platform for that. An error of the
+// state is a [StateError].
+func OpenGround(ctx context.Context, life *Life, w *Watch, logins adapter.Secrets) (*Ground, error) {
+	s := w.Settings
+	scripted, err := openScripted(life, s.Scripted())
+	if err != nil {
+		return nil, err
+	}
+	codex, err := launch.Open(launch.Config{
+		Settings: s, Environ: w.Environ, Version: w.Version, ScriptedURL: scripted, Platform: logins, Redact: w.Redact, Logger: w.Logger,
+	})
+	if err != nil {
+		return nil, err
+	}
+	life.Opened(codex)
+	g := &Ground{Watch: w, Codex: codex, Heard: &Heard{}, wire: w.openWire(life)}
+	g.Journal, err = store.Open(ctx, store.Config{Dir: s.StateDir, Also: []string{s.CodexHome}, Timed: metrics.Commits(w.Registry), Logger: w.Logger})
+	if err != nil {
+		return nil, &StateError{err}
+	}
+	life.Opened(g.Journal)
+	w.Registry.MustRegister(metrics.NewState(g.Journal))
+	g.Files = attachments.Share(s, g.Journal, w.Logger)
+	life.Opened(g.Files)
+	return g, nil
+}
+
+// Executor is how the executor is configured on this ground.
+func (g *Ground) Executor() executor.Config {
+	var recorder launch.Recorder
+	if g.wire != nil {
+		recorder = g.wire
+	}
+	cfg := g.Codex.Executor(g.Metrics, recorder)
+	cfg.Book, cfg.Trace = tasks.Book(g.Journal), g.Traces.Attempts()
+	return cfg
+}
+
+// openScripted starts the built-in model, if that is to answer, and says where it listens.
+func openScripted(life *Life, wanted bool) (url string, err error) {
+	if !wanted {
+		return "", nil
+	}
+	model, err := fakemodel.Listen(fakemodel.BuiltIn)
+	if err != nil {
+		return "", fmt.Errorf("the built-in scripted model: %w", err)
+	}
+	life.Opened(modelCloser{model})
+	return model.BaseURL(), nil
+}
+
+type modelCloser struct{ model *fakemodel.Running }
+
+func (m modelCloser) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	return m.model.Close(ctx)
+}

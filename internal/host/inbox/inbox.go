@@ -1,0 +1,179 @@
+// Package inbox is the runtime that works off the inboxes of workspaces which cannot be reached.
+package inbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/channel"
+	"github.com/Molecule-AI/molecule-codex-runtime/channel/control"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fence"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/giveback"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/host"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/launch"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/metrics"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/peerwords"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/readiness"
+	"github.com/Molecule-AI/molecule-codex-runtime/server"
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+)
+
+// Options are those of a channel.
+type Options struct {
+	host.Options
+	Once bool            // read each inbox once, answer what there is, and end
+	Quit <-chan struct{} // closed when what runs is to come to its end, and nothing new to begin; nil if that is never wanted
+}
+
+// Run reads the inboxes and answers what comes until ctx ends, or Quit is closed and what runs has come to its end.
+func Run(ctx context.Context, o Options) error {
+	var health net.Listener
+	if o.Settings.Addr != "" {
+		ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.Settings.Addr)
+		if err != nil {
+			return fmt.Errorf("listen on RUNTIME_ADDR: %w (set it to a free address, or leave it out)", err)
+		}
+		health = ln
+	}
+	return host.Live(ctx, o.Logger, func(ctx context.Context, life *host.Life) (host.Runtime, error) {
+		r, err := build(ctx, life, o)
+		if err == nil {
+			err = r.listen(life)
+		}
+		if health == nil {
+			return r, err
+		}
+		if err != nil {
+			return nil, errors.Join(err, health.Close())
+		}
+		return r, r.probe(life, health)
+	})
+}
+
+// A runtime is what has been built.
+type runtime struct {
+	*host.Turns
+	*host.Tasks
+	options Options
+	members members
+	ready   *readiness.Readiness
+	channel *channel.Channel
+}
+
+// instructions are what codex is told of where its messages come from.
+const instructions = `You answer messages that come through the Molecule platform. Each conversation has one sender: the user of a workspace, or another agent. Your final message is sent to that sender as it is, and nothing else that you write.` + "\n\n" + peerwords.Instructions
+
+// build makes the parts, those first that others stand on.
+func build(ctx context.Context, life *host.Life, o Options) (*runtime, error) {
+	s := o.Settings
+	ground, err := host.OpenGround(ctx, life, host.OpenWatch(life, o.Options), nil)
+	if err != nil {
+		return nil, stateError(err)
+	}
+	all, err := openSpaces(life, ground)
+	if err != nil {
+		return nil, err
+	}
+	cfg := ground.Executor()
+	all.offer(&cfg, ground)
+	cfg.Instructions = func() string { return instructions }
+	cfg.MaxMute = -1 // there is neither a console nor A2A by which others could answer
+	turns := host.OpenTurns(life, ground, cfg)
+	joined := join(life, turns, all)
+	r := &runtime{Turns: turns, options: o, members: joined, ready: turns.Readiness(life, joined.registered)}
+	running := newRunning()
+	r.Tasks, err = host.OpenTasks(life, turns, tasks.Config{
+		Runner:    ground.Traces.Runner(newRunner(turns, all, joined, running)),
+		Workspace: &tasks.Workspace{Steer: s.MidTurn == "steer", Redact: o.Redact.String, Posts: true},
+		Files:     stagesOf(ground, all), OfferFiles: true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if hole := fence.SandboxHole(s); hole != "" {
+		o.Logger.Warn("codex's sandbox does not hold root", "detail", hole, "fix", fence.SandboxHoleFix)
+	}
+	r.channel = channel.New(channel.Config{
+		Store: ground.Journal, Engine: engine{r.Engine, r.Handler}, Workspaces: all.workspaces(ground), Interval: s.PollInterval,
+		Metrics: metrics.NewInboxes(ground.Registry, all.ids()...), Logger: o.Logger,
+	})
+	life.Goes(func(ctx context.Context) error { return joined.present(ctx, r.channel.Leave) })
+	life.GoesOn(func(ctx context.Context) { giveback.Run(ctx, running.idleAgain()) })
+	host.KeepHouse(life, turns, r.Engine, all[0].files) // one folder stands for all
+	return r, takeOver(ctx, ground, all.ids())
+}
+
+// stateError says of the state, if that is what cannot be used, whose it is, and what to do.
+func stateError(err error) error {
+	if _, ok := errors.AsType[*host.StateError](err); !ok {
+		return err
+	}
+	if _, used := errors.AsType[*store.LockedError](err); used {
+		return fmt.Errorf("the channel's state: %w: RUNTIME_STATE_DIR, or have one process read both inboxes, by MOLECULE_WORKSPACES", err)
+	}
+	return fmt.Errorf("the channel's state: %w", err)
+}
+
+// listen opens the socket for other commands.
+func (r *runtime) listen(life *host.Life) error {
+	socket, err := control.Listen(r.Settings.StateDir, letters{r.Journal, r.channel}, r.Logger)
+	if err != nil {
+		return err
+	}
+	life.Opened(socket)
+	return nil
+}
+
+// probe opens the listener for probes.
+func (r *runtime) probe(life *host.Life, health net.Listener) error {
+	s := r.Settings
+	probes, err := server.Probes(server.Config{
+		PublicURL: s.PublicURL, Token: s.Token.Reveal(), AnyHost: host.AnyHost(s), Refusals: r.Refusals,
+		Ready: r.ready.Get, Registry: r.Registry, Metrics: r.Metrics, Logger: r.Logger,
+	})
+	if err != nil {
+		return errors.Join(err, health.Close())
+	}
+	life.Opened(control.Serve(health, probes, r.Logger))
+	r.Logger.Info("listening", "addr", health.Addr().String(), "version", r.Version, "codex_user", launch.UserNote(s.User))
+	return nil
+}
+
+// letters are the replies that were refused for good.
+type letters struct {
+	journal *store.Store
+	channel *channel.Channel
+}
+
+// List implements [control.Letters].
+func (l letters) List(ctx context.Context) ([]channel.DeadLetter, error) {
+	return channel.Letters(ctx, l.journal)
+}
+
+// Retry implements [control.Letters].
+func (l letters) Retry(ctx context.Context, id string) error { return l.channel.Retry(ctx, id) }
+
+// Recover implements [host.Runtime].
+func (r *runtime) Recover(ctx context.Context) error {
+	if err := r.Engine.Recover(ctx); err != nil {
+		return err
+	}
+	r.Executor.Warm()
+	return nil
+}
+
+// Serve implements [host.Runtime]: it is the channel itself.
+func (r *runtime) Serve(ctx context.Context) error {
+	s := r.Settings
+	for _, m := range r.members {
+		r.Logger.Info("the inbox of a workspace is read", "workspace", m.id, "platform", m.url, "every", s.PollInterval.String(),
+			"sandbox", s.Sandbox, "approval_policy", s.ApprovalPolicy, "version", r.Version)
+	}
+	if r.options.Once {
+		return r.channel.Once(ctx, r.options.Quit)
+	}
+	return r.channel.Run(ctx, r.options.Quit, func(ctx context.Context) error { _ = r.Executor.Drain(ctx); return nil })
+}

@@ -1,0 +1,29 @@
+package inbox
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/channel"
+	"github.com/Molecule-AI/molecule-codex-runtime/channel/takeover"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/host"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/launch"
+)
+
+// takeOver has conversations go on where the bridge that was run before has left them.
+func takeOver(ctx context.Context, g *host.Ground, workspaces []string) error {
+	s := g.Settings
+	return takeover.Run(ctx, takeover.Config{
+		Sessions:     filepath.Join(s.ChannelDir, "sessions.json"),
+		Marker:       filepath.Join(s.StateDir, "sessions.taken-over"),
+		Conversation: func(chat string) string { return channel.ConversationOf(chat, workspaces) },
+		Resumable: func(session string) (bool, error) {
+			return launch.HasThread(s, session)
+		},
+		Adopt: func(ctx context.Context, sessions map[string]string) (int, error) {
+			return g.Journal.AdoptThreads(ctx, sessions, executor.ForeignTools)
+		},
+		Logger: g.Logger,
+	})
+}
