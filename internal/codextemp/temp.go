@@ -248,7 +248,7 @@ const dying = 5 * time.Second
 
 // patiently removes a directory that may still be written to for a moment.
 func patiently(try func() error) error {
-	for began := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+	for began := time.Now(); ; <-time.After(20 * time.Millisecond) {
 		err := try()
 		if !errors.Is(err, syscall.ENOTEMPTY) || time.Since(began) > dying {
 			return err

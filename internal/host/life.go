@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -96,8 +97,8 @@ func (l *Life) drain(ctx context.Context) error {
 
 // close closes what was opened, in the reverse order.
 func (l *Life) close() {
-	for i := len(l.opened) - 1; i >= 0; i-- {
-		if err := l.opened[i].Close(); err != nil {
+	for _, part := range slices.Backward(l.opened) {
+		if err := part.Close(); err != nil {
 			l.log.Error("closing failed", "err", err)
 		}
 	}
