@@ -50,23 +50,23 @@ func (q *queue) push(n Notification) (taken, dropped bool) {
 	case full && delta:
 		if !q.gap {
 			q.gap = true
-			q.add(overflow(q.threadID, OverflowNote{Method: n.Method, Deltas: true}))
+			q.addLocked(overflow(q.threadID, OverflowNote{Method: n.Method, Deltas: true}))
 		}
 		return true, true
 	case full && q.bytes+n.cost() > q.room(n):
 		if !q.hole {
 			q.gap, q.hole = true, true
-			q.add(overflow(q.threadID, OverflowNote{Method: n.Method}))
+			q.addLocked(overflow(q.threadID, OverflowNote{Method: n.Method}))
 		}
 		return true, false
 	}
 	q.gap, q.hole = false, false
-	q.add(n)
+	q.addLocked(n)
 	return true, false
 }
 
-// add appends n. The caller holds q.mu.
-func (q *queue) add(n Notification) {
+// addLocked appends n.
+func (q *queue) addLocked(n Notification) {
 	if q.head > 64 && q.head > len(q.items)/2 {
 		kept := copy(q.items, q.items[q.head:])
 		clear(q.items[kept:])
@@ -79,8 +79,8 @@ func (q *queue) add(n Notification) {
 	}
 }
 
-// pop takes the first item. The caller holds q.mu.
-func (q *queue) pop() (n Notification, ok bool) {
+// popLocked takes the first item.
+func (q *queue) popLocked() (n Notification, ok bool) {
 	if q.head == len(q.items) {
 		return Notification{}, false
 	}

@@ -20,7 +20,7 @@ func TestQueueOfAnIdleThread(t *testing.T) {
 		t.Errorf("%d bytes are held", q.bytes)
 	}
 	var kept, gaps, ends int
-	for n, ok := q.pop(); ok; n, ok = q.pop() {
+	for n, ok := q.popLocked(); ok; n, ok = q.popLocked() {
 		switch n.Method {
 		case NoteItemCompleted:
 			kept++

@@ -52,8 +52,8 @@ func (r *router) deliverAll(note OverflowNote) {
 	}
 }
 
-// ensure returns the queue of a thread, made if need be. The caller holds r.mu.
-func (r *router) ensure(threadID string) *queue {
+// ensureLocked returns the queue of a thread, made if need be.
+func (r *router) ensureLocked(threadID string) *queue {
 	if q := (*r.queues.Load())[threadID]; q != nil {
 		return q
 	}
@@ -76,7 +76,7 @@ func (r *router) remove(q *queue) {
 func (r *router) hold(threadID string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	q := r.ensure(threadID)
+	q := r.ensureLocked(threadID)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.held = true
@@ -100,7 +100,7 @@ func (r *router) release(threadID string) {
 func (r *router) subscribe(threadID string) *Subscription {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	q := r.ensure(threadID)
+	q := r.ensureLocked(threadID)
 	s := &Subscription{q: q, router: r, wake: make(chan struct{}, 1)}
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -57,7 +57,7 @@ func (s *Subscription) take() (n Notification, ok bool, err error) {
 	if s.q.owner != s {
 		return Notification{}, false, ErrUnsubscribed
 	}
-	if n, ok = s.q.pop(); ok {
+	if n, ok = s.q.popLocked(); ok {
 		return n, true, nil
 	}
 	return Notification{}, false, s.q.ended

@@ -45,14 +45,13 @@ func (s *sessions) begin() (value, key string) {
 	if s.open == nil {
 		s.open = map[[sha256.Size]byte]session{}
 	}
-	s.makeRoom()
+	s.makeRoomLocked()
 	s.open[sha256.Sum256([]byte(value))] = session{sha256.Sum256([]byte(key)), ctx, end, now}
 	return value, key
 }
 
-// makeRoom lets go of what has ended, and of the oldest if there is still no room. The
-// caller holds s.mu.
-func (s *sessions) makeRoom() {
+// makeRoomLocked lets go of what has ended, and of the oldest if there is still no room.
+func (s *sessions) makeRoomLocked() {
 	var oldest [sha256.Size]byte
 	var since time.Time
 	for key, open := range s.open {

@@ -111,7 +111,7 @@ func (d *driver) followAgent(note appserver.Notification) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if note.Method != appserver.NoteTurnStarted || n.Turn.RootTurnID == "" {
-		if one := d.agents.at[n.ThreadID]; one != nil && d.runs(one.root) {
+		if one := d.agents.at[n.ThreadID]; one != nil && d.runsLocked(one.root) {
 			d.agents.done[n.ThreadID] = one.root
 		}
 		d.agents.end(n.ThreadID)

@@ -75,7 +75,7 @@ func (d *driver) answer(jobID string, a agent.Answer) error {
 func (in *inquiry) give(q *question, r response) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if q.given != nil || !in.remove(q) {
+	if q.given != nil || !in.removeLocked(q) {
 		return false
 	}
 	if r.note != "" && q.id != "" {
@@ -103,7 +103,7 @@ func (in *inquiry) handOver(q *question) bool {
 		return false
 	}
 	in.off = in.off || q.given.Ends
-	return in.remove(q)
+	return in.removeLocked(q)
 }
 
 // resolved settles a question that codex needs no answer to any more.

@@ -119,7 +119,7 @@ func (t *turn) handAnswers() {
 	ends := slices.ContainsFunc(all, func(q *question) bool { return q.given.Ends })
 	if !ends && !t.to.resume(func() { t.attention.raise(wakeQuestion) }) {
 		for _, q := range all {
-			if q.untold() && !q.given.kept {
+			if q.untoldLocked() && !q.given.kept {
 				q.given.kept = true
 				t.to.tell(agent.Notice{Text: keptAnswer})
 			}

@@ -18,7 +18,7 @@ func mayTry(n int, err error) bool {
 }
 
 // attempts makes attempts at a job until one of them has an end, or the job has
-// to wait: then it returns nil. The caller holds c.lock.
+// to wait: then it returns nil.
 func (e *Executor) attempts(c *conversation, j *job) *agent.Ended {
 	if j.Cut != nil {
 		j.attempt = Attempt{Job: j.ID, N: j.Cut.Attempt, Conversation: c.key, Thread: j.Cut.ThreadID}

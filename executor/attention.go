@@ -76,15 +76,15 @@ func (a *attention) after(d time.Duration, cause error) {
 			a.alarms[cause] = on
 		}
 		if on.due = time.Now().Add(d); on.fires.IsZero() || on.due.Before(on.fires) {
-			a.arm(on, d, cause)
+			a.armLocked(on, d, cause)
 		}
 	case on != nil:
 		on.due = time.Time{}
 	}
 }
 
-// arm starts the timer of an alarm. The caller holds a.mu.
-func (a *attention) arm(on *alarm, d time.Duration, cause error) {
+// armLocked starts the timer of an alarm.
+func (a *attention) armLocked(on *alarm, d time.Duration, cause error) {
 	on.fires = on.due
 	if on.timer == nil {
 		on.timer = time.AfterFunc(d, func() { a.fire(on, cause) })
@@ -101,7 +101,7 @@ func (a *attention) fire(on *alarm, cause error) {
 	switch {
 	case a.closed || on.due.IsZero():
 	case left > 0:
-		a.arm(on, left, cause)
+		a.armLocked(on, left, cause)
 	default:
 		on.due = time.Time{}
 		a.mu.Unlock()

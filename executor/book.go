@@ -80,7 +80,7 @@ func (e *Executor) begin(c *conversation, j *job) error {
 }
 
 // recall asks the book for the thread of a conversation that is new to this
-// process. The caller holds c.lock.
+// process.
 func (d *driver) recall(c *conversation, j *job) error {
 	if c.recalled {
 		return nil

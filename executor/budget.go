@@ -72,5 +72,5 @@ func mib(bytes int64) string { return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<
 func (e *Executor) Refuses(j Job) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.mayAccept(&j, e.queues[j.Context])
+	return e.mayAcceptLocked(&j, e.queues[j.Context])
 }

@@ -33,8 +33,9 @@ type conversation struct {
 	strange strangeness
 	blocked atomic.Bool
 
-	// lock is the turn lock. Whoever serves a job holds it throughout, and so
-	// does whoever unloads the thread; it guards the fields below.
+	// lock is the turn lock. It is held while a job is served, and while the thread is unloaded.
+	// Functions that take a conversation are called under it, unless they say otherwise. It guards
+	// the fields below.
 	lock       sync.Mutex
 	recalled   bool // the book was asked for its thread
 	threadID   string

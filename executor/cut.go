@@ -13,7 +13,7 @@ var errBefore = errors.New("the runtime was stopped in the middle of it")
 // settleCut finds out what became of the newest attempt at j. It returns the
 // job's end, or nil if another attempt is to be made, or errHeld if codex could not
 // be asked and j waits until it can. The turn is nil if this process has not seen it
-// begin. The caller holds c.lock.
+// begin.
 func (e *Executor) settleCut(c *conversation, j *job, t *turn, cause error) (*agent.Ended, error) {
 	defer e.keepThread(c, j.attempt.Thread)()
 	found, err := e.find(c, j)

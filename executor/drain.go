@@ -16,7 +16,7 @@ func (e *Executor) Drain(ctx context.Context) error {
 	e.mu.Lock()
 	if !e.drain.on {
 		e.drain.on, e.drain.none = true, make(chan struct{})
-		e.drained()
+		e.drainedLocked()
 	}
 	none := e.drain.none
 	e.mu.Unlock()
@@ -40,16 +40,16 @@ func (e *Executor) mayBegin(j *job) bool {
 	return true
 }
 
-// noneOf counts a job that has ended, or waits again. The caller holds e.mu.
-func (e *Executor) noneOf(j *job) {
+// noneOfLocked counts a job that has ended, or waits again.
+func (e *Executor) noneOfLocked(j *job) {
 	if j.drains {
 		j.drains = false
 		e.drain.begun--
-		e.drained()
+		e.drainedLocked()
 	}
 }
 
-func (e *Executor) drained() {
+func (e *Executor) drainedLocked() {
 	if e.drain.on && e.drain.begun == 0 {
 		close(e.drain.none)
 	}

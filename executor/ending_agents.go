@@ -12,8 +12,8 @@ import (
 // forgotten: what begins for them does so within milliseconds of their end, or never.
 const mostBarred = 256
 
-// runs reports whether a turn of ours runs. The caller holds e.mu.
-func (d *driver) runs(turnID string) bool {
+// runsLocked reports whether a turn of ours runs.
+func (d *driver) runsLocked(turnID string) bool {
 	for _, in := range d.inquiries {
 		if in.isOf(turnID) {
 			return true
@@ -22,9 +22,8 @@ func (d *driver) runs(turnID string) bool {
 	return false
 }
 
-// forgetAgents lets go of the subagents that have worked for a turn which has ended. The
-// caller holds e.mu.
-func (d *driver) forgetAgents(in *inquiry) {
+// forgetAgentsLocked lets go of the subagents that have worked for a turn which has ended.
+func (d *driver) forgetAgentsLocked(in *inquiry) {
 	for thread, root := range d.agents.done {
 		if in.isOf(root) {
 			delete(d.agents.done, thread)
@@ -32,8 +31,8 @@ func (d *driver) forgetAgents(in *inquiry) {
 	}
 }
 
-// bar has what begins for a turn from now on end at once. The caller holds e.mu.
-func (d *driver) bar(root string) {
+// barLocked has what begins for a turn from now on end at once.
+func (d *driver) barLocked(root string) {
 	if len(d.agents.barred) >= mostBarred {
 		clear(d.agents.barred)
 	}
@@ -160,7 +159,7 @@ func (d *driver) agentsOf(ctx context.Context, on *child, root, session string) 
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if root != "" {
-		d.bar(root)
+		d.barLocked(root)
 	}
 	found := map[string]string{}
 	for thread, of := range d.agents.done {
@@ -171,7 +170,7 @@ func (d *driver) agentsOf(ctx context.Context, on *child, root, session string) 
 	for thread, a := range d.agents.at {
 		if a.root == root || session != "" && a.session == session {
 			found[thread] = a.turn
-			d.bar(a.root)
+			d.barLocked(a.root)
 		}
 	}
 	return found, nil
@@ -221,7 +220,7 @@ func (d *driver) strangers(root, session string) (threads []string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for thread, a := range d.agents.at {
-		if a.root != root && a.session == "" && !d.runs(a.root) {
+		if a.root != root && a.session == "" && !d.runsLocked(a.root) {
 			threads = append(threads, thread)
 		}
 	}

@@ -112,11 +112,11 @@ func (e *Executor) enqueue(j Job, observe Observer) (accepted *job, ahead int, e
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	q := e.queues[j.Context]
-	if err := e.mayAccept(&j, q); err != nil {
+	if err := e.mayAcceptLocked(&j, q); err != nil {
 		return nil, 0, err
 	}
-	ahead = e.ahead(q)
-	accepted = e.accept(j, observe)
+	ahead = e.aheadLocked(q)
+	accepted = e.acceptLocked(j, observe)
 	if q == nil {
 		q = &queue{key: j.Context, idle: make(chan struct{})}
 		e.queues[j.Context] = q
@@ -127,9 +127,8 @@ func (e *Executor) enqueue(j Job, observe Observer) (accepted *job, ahead int, e
 	return accepted, ahead, nil
 }
 
-// mayAccept refuses a job for which there is no room; q may be nil. The caller
-// holds e.mu.
-func (e *Executor) mayAccept(j *Job, q *queue) error {
+// mayAcceptLocked refuses a job for which there is no room; q may be nil.
+func (e *Executor) mayAcceptLocked(j *Job, q *queue) error {
 	queued := 0
 	if q != nil {
 		queued = len(q.jobs)
@@ -156,8 +155,8 @@ func (e *Executor) mayAccept(j *Job, q *queue) error {
 	return nil
 }
 
-// accept makes a job of a Job, which waits from now on. The caller holds e.mu.
-func (e *Executor) accept(j Job, observe Observer) *job {
+// acceptLocked makes a job of a Job, which waits from now on.
+func (e *Executor) acceptLocked(j Job, observe Observer) *job {
 	ctx, cancel := context.WithCancelCause(e.root)
 	e.accepted++
 	accepted := &job{
@@ -166,14 +165,14 @@ func (e *Executor) accept(j Job, observe Observer) *job {
 	}
 	e.jobs[j.ID] = accepted
 	e.budget.add(&j)
-	e.countWaiting(1)
+	e.countWaitingLocked(1)
 	return accepted
 }
 
-// ahead returns how many turns have to end or begin before the next job of q
+// aheadLocked returns how many turns have to end or begin before the next job of q
 // can: those of its own context, else those that wait for a slot, and one that
-// gives its slot up. q may be nil. The caller holds e.mu.
-func (e *Executor) ahead(q *queue) int {
+// gives its slot up. q may be nil.
+func (e *Executor) aheadLocked(q *queue) int {
 	if q != nil && (q.current != nil || len(q.jobs) > 0) {
 		n := len(q.jobs)
 		if q.current != nil {
@@ -222,8 +221,8 @@ func (e *Executor) Cancel(ctx context.Context, jobID string) error {
 	}
 }
 
-// countWaiting changes the number of waiting jobs. The caller holds e.mu.
-func (e *Executor) countWaiting(by int) {
+// countWaitingLocked changes the number of waiting jobs.
+func (e *Executor) countWaitingLocked(by int) {
 	e.waiting += by
 	e.cfg.Metrics.QueueDepth(e.waiting)
 }
@@ -241,8 +240,8 @@ func (e *Executor) unqueue(j *job) bool {
 	for i, waiting := range q.jobs {
 		if waiting == j {
 			q.jobs = append(q.jobs[:i], q.jobs[i+1:]...)
-			e.adopt(q, j)
-			e.countWaiting(-1)
+			e.adoptLocked(q, j)
+			e.countWaitingLocked(-1)
 			e.wg.Add(1)
 			return true
 		}

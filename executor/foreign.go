@@ -15,16 +15,14 @@ const (
 	forkedTools  = "forked"
 )
 
-// foreign reports whether the history of c was begun by another program. The caller
-// holds c.lock.
+// foreign reports whether the history of c was begun by another program.
 func (c *conversation) foreign() bool { return c.tools == ForeignTools || c.tools == forkedTools }
 
 // fork goes on from a thread of another program in one of our own: the other stays as it
 // is, for that program. A fork has our model provider, while codex resumes a thread with
 // the one that it was begun with, or not at all (seen on 0.169.0): so a thread of ours is
 // forked, too, when the provider has changed, where it has no tools to lose. If we die
-// before the first turn of the fork is written down, there will be another. The caller
-// holds c.lock.
+// before the first turn of the fork is written down, there will be another.
 func (d *driver) fork(ctx context.Context, c *conversation, on *child) error {
 	params, instructions := d.newThread(c, on)
 	from := appserver.ThreadForkParams{

@@ -42,7 +42,7 @@ const reasonLoaded = "thread not unloaded"
 //
 // A thread with which codex would read a file of instructions that is too large is loaded anew,
 // too. Where the thread cannot be unloaded codex is restarted, which unloads them all. The caller
-// holds c.lock, and loads the thread.
+// loads the thread.
 func (d *driver) regrant(ctx context.Context, c *conversation, o agent.Options, on *child) error {
 	now := d.allowed(o)
 	if now == d.grantOf(c) && !d.overreads(c, o, on) {

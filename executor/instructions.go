@@ -56,7 +56,7 @@ func (d *driver) instructions() (text, digest string) {
 }
 
 // newThread returns what the thread of c is loaded with in a child, and the digest of its
-// instructions. The caller holds c.lock.
+// instructions.
 func (d *driver) newThread(c *conversation, on *child) (params appserver.ThreadStartParams, digest string) {
 	params = d.threadOn(on)
 	granted := d.grantOf(c)
@@ -66,19 +66,17 @@ func (d *driver) newThread(c *conversation, on *child) (params appserver.ThreadS
 }
 
 // mayCompact reports whether codex may compact before a turn, as it does where that has another model
-// than the last, or where the history has nine tenths of what the model reads. The caller holds c.lock.
+// than the last, or where the history has nine tenths of what the model reads.
 func (c *conversation) mayCompact(params *appserver.TurnStartParams) bool {
 	return c.nearlyFull || c.otherThanRan(params)
 }
 
-// otherThanRan reports whether a turn has another model than the last, as far as is known. The caller
-// holds c.lock.
+// otherThanRan reports whether a turn has another model than the last, as far as is known.
 func (c *conversation) otherThanRan(params *appserver.TurnStartParams) bool {
 	return c.ran != cmp.Or(params.Model, c.own.model)
 }
 
 // brief has the turn tell its thread what that does not know yet, or may not know any more by then.
-// The caller holds c.lock.
 func (d *driver) brief(c *conversation, params *appserver.TurnStartParams) (digest string, tells bool) {
 	text, digest := d.instructions()
 	known := c.heard.known
@@ -106,8 +104,7 @@ func addContext(params *appserver.TurnStartParams, key, value string) {
 	params.AdditionalContext[key] = appserver.AdditionalContext{Kind: "application", Value: value}
 }
 
-// briefed notes that codex has taken a turn that [Executor.brief] has prepared. The
-// caller holds c.lock.
+// briefed notes that codex has taken a turn that [Executor.brief] has prepared.
 func (d *driver) briefed(c *conversation, digest string, told bool) {
 	c.heard.known, c.heard.told = digest, told
 	if !c.heard.told {
@@ -116,8 +113,7 @@ func (d *driver) briefed(c *conversation, digest string, told bool) {
 }
 
 // endBriefing notes what the thread knows after a turn. One that was cut off may
-// have nothing of what it had with it, so that is told again. The caller holds
-// c.lock.
+// have nothing of what it had with it, so that is told again.
 func (d *driver) endBriefing(c *conversation, err error) {
 	if err != nil && c.heard.told {
 		c.heard.known = c.heard.kept
@@ -148,8 +144,7 @@ func (c *conversation) uncertain() briefing {
 	return before
 }
 
-// untell has the model be told again what a turn had with it that is taken out of the history. The
-// caller holds c.lock.
+// untell has the model be told again what a turn had with it that is taken out of the history.
 func (d *driver) untell(c *conversation, before briefing) {
 	c.fresh = cmp.Or(c.fresh, before.fresh)
 	c.strange.untold(before.strange)
@@ -162,7 +157,7 @@ const unsure = "?"
 
 // compacted notes that what earlier turns had with them is gone from the thread, as after a
 // compaction: it goes back to what it was loaded with. What the turn that runs has with it stands
-// behind that, if codex has compacted before it. The caller holds c.lock.
+// behind that, if codex has compacted before it.
 func (h *heard) compacted() {
 	if h.known = h.loaded; h.told {
 		h.known = unsure
@@ -171,7 +166,7 @@ func (h *heard) compacted() {
 }
 
 // keepHeard writes down what the thread knows. Where that fails the next process
-// tells it again. The caller holds c.lock.
+// tells it again.
 func (d *driver) keepHeard(c *conversation) {
 	if c.heard.known == c.heard.kept {
 		return

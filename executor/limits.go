@@ -65,7 +65,7 @@ func (l *limits) list() []agent.Limit {
 	var all []agent.Limit
 	for _, slot := range []string{"primary", "secondary"} {
 		if window, ok := l.windows[slot]; ok {
-			all = append(all, agent.Limit{Name: l.label(slot, window), UsedPercent: window.UsedPercent, ResetsAt: reset(unix(window.ResetsAt), now)})
+			all = append(all, agent.Limit{Name: l.labelLocked(slot, window), UsedPercent: window.UsedPercent, ResetsAt: reset(unix(window.ResetsAt), now)})
 		}
 	}
 	return all
@@ -82,8 +82,8 @@ func (l *limits) reached(now time.Time) (found agent.Limit, ok bool) {
 	return found, ok
 }
 
-// label is what people call a window. The caller holds l.mu.
-func (l *limits) label(slot string, window appserver.LimitWindow) string {
+// labelLocked is what people call a window.
+func (l *limits) labelLocked(slot string, window appserver.LimitWindow) string {
 	length := slot
 	switch minutes := window.WindowDurationMins; {
 	case minutes <= 0:

@@ -144,7 +144,7 @@ func TestLimitIsNotProbedInALoop(t *testing.T) {
 		Logger: slog.New(failing{slog.DiscardHandler, probes}),
 	})
 	e.mu.Lock()
-	e.countWaiting(1) // somebody wants to know
+	e.countWaitingLocked(1) // somebody wants to know
 	e.mu.Unlock()
 	e.refused(&refusal{kind: agent.FailLimit, limit: "5h", until: time.Now().Add(2 * time.Second)})
 	<-probes

@@ -48,7 +48,7 @@ func (l *lately) add(now time.Time) {
 }
 
 // leave takes the thread of c out of the child: at once where many linger already, and no subagent
-// works there, which that would end. The caller holds c.lock.
+// works there, which that would end.
 func (d *driver) leave(ctx context.Context, c *conversation, on *child) error {
 	d.mu.Lock()
 	peer := c.peer

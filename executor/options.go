@@ -36,8 +36,7 @@ type settings struct {
 	policy     appserver.ApprovalPolicy
 }
 
-// learn notes what a thread was loaded with, from the answer of the call that has done it. The
-// caller holds c.lock.
+// learn notes what a thread was loaded with, from the answer of the call that has done it.
 func (c *conversation) learn(asked appserver.ThreadStartParams, got appserver.ThreadSession) {
 	c.own = settings{cwd: cmp.Or(asked.Cwd, got.Cwd), model: got.Model, sandbox: got.Sandbox, policy: asked.ApprovalPolicy}
 	c.strayed = false
@@ -50,7 +49,7 @@ func (c *conversation) learn(asked appserver.ThreadStartParams, got appserver.Th
 // The job's folder is only where commands start. What they may write in a sandbox
 // is the thread's own directory, which no command can replace: codex looks for its
 // roots anew with each command, and left to itself it makes one of the folder, which
-// may be a symlink to anywhere by then (seen on 0.169.0). The caller holds c.lock.
+// may be a symlink to anywhere by then (seen on 0.169.0).
 func (d *driver) adjust(c *conversation, o agent.Options, on *child, params *appserver.TurnStartParams) {
 	if !c.says(o) {
 		return
@@ -69,13 +68,13 @@ func (d *driver) adjust(c *conversation, o agent.Options, on *child, params *app
 func (c *conversation) says(o agent.Options) bool { return o != agent.Options{} || c.strayed }
 
 // adjusted notes what the thread's settings may be after a turn/start that ended
-// with err. The caller holds c.lock.
+// with err.
 func (c *conversation) adjusted(o agent.Options, err error) {
 	c.strayed = o != agent.Options{} || c.strayed && err != nil
 }
 
 // otherModel is the model that a turn has named, if that is not its thread's own; else it is
-// empty. The caller holds c.lock.
+// empty.
 func (c *conversation) otherModel(o agent.Options) string {
 	if o.Model == c.own.model {
 		return ""

@@ -27,8 +27,7 @@ func (on *child) unreadable() string {
 }
 
 // spare has the thread of c be loaded so that codex reads no file of instructions, where one is
-// too large: where the turn works, which is to run or was cut, or the thread itself. The caller
-// holds c.lock.
+// too large: where the turn works, which is to run or was cut, or the thread itself.
 func (d *driver) spare(c *conversation, on *child, params appserver.ThreadStartParams) appserver.ThreadStartParams {
 	c.spared = on.oversized(d.cfg.Thread.Cwd)
 	if c.spared == "" && c.folder != "" {
@@ -52,12 +51,12 @@ func withoutDocuments(params appserver.ThreadStartParams) appserver.ThreadStartP
 }
 
 // overreads reports whether codex would read a file that is too large in a turn, though
-// the thread of c is loaded. The caller holds c.lock.
+// the thread of c is loaded.
 func (d *driver) overreads(c *conversation, o agent.Options, on *child) bool {
 	return c.spared == "" && c.says(o) && d.isLoaded(c, on) && on.oversized(c.folder) != ""
 }
 
-// tellSpared tells the sender of j that its turn is without AGENTS.md. The caller holds c.lock.
+// tellSpared tells the sender of j that its turn is without AGENTS.md.
 func (j *job) tellSpared(c *conversation) {
 	if c.spared != "" {
 		j.observe(agent.Notice{Text: fmt.Sprintf(sparedReading, brief.Named(c.spared))})

@@ -64,7 +64,7 @@ func (e *Executor) overviews(on *child) (all []Conversation, model string) {
 	for key, q := range e.queues {
 		o := known[key]
 		o.Context = key
-		q.overview(&o)
+		q.overviewLocked(&o)
 		known[key] = o
 	}
 	return slices.Collect(maps.Values(known)), model
@@ -81,8 +81,8 @@ func (c Conversation) rank() int {
 	return 0
 }
 
-// overview adds the jobs of q. The caller holds Executor.mu.
-func (q *queue) overview(o *Conversation) {
+// overviewLocked adds the jobs of q.
+func (q *queue) overviewLocked(o *Conversation) {
 	switch j := q.current; {
 	case j == nil || j.told:
 	case j.turned:

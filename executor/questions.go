@@ -78,7 +78,7 @@ func (d *driver) closeInquiry(threadID string, in *inquiry) (posed []string) {
 	d.mu.Lock()
 	if d.inquiries[threadID] == in {
 		delete(d.inquiries, threadID)
-		d.forgetAgents(in)
+		d.forgetAgentsLocked(in)
 	}
 	d.mu.Unlock()
 	in.over()
@@ -86,7 +86,7 @@ func (d *driver) closeInquiry(threadID string, in *inquiry) (posed []string) {
 	in.closed = true
 	left := slices.Concat(in.posed, in.fresh, in.given)
 	for _, q := range slices.Concat(in.posed, in.given) {
-		if q.untold() {
+		if q.untoldLocked() {
 			posed = append(posed, q.id)
 		}
 	}
@@ -197,7 +197,7 @@ var (
 func (in *inquiry) add(q *question) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	in.twice = in.twice || in.clashes(q) // also if it is not asked: codex has let go of the first
+	in.twice = in.twice || in.clashesLocked(q) // also if it is not asked: codex has let go of the first
 	switch {
 	case in.closed:
 		return errTurnEnded
@@ -236,18 +236,18 @@ func (in *inquiry) exceeded() (n int) {
 func (in *inquiry) settle(q *question) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if !in.remove(q) {
+	if !in.removeLocked(q) {
 		return false
 	}
-	if q.untold() {
+	if q.untoldLocked() {
 		in.news = append(in.news, agent.Answered{ID: q.id})
 	}
 	in.wake()
 	return true
 }
 
-// remove reports whether the question was there. The caller holds in.mu.
-func (in *inquiry) remove(q *question) bool {
+// removeLocked reports whether the question was there.
+func (in *inquiry) removeLocked(q *question) bool {
 	before := len(in.fresh) + len(in.posed) + len(in.given)
 	for _, list := range []*[]*question{&in.fresh, &in.posed, &in.given} {
 		*list = slices.DeleteFunc(*list, func(other *question) bool { return other == q })
@@ -255,16 +255,15 @@ func (in *inquiry) remove(q *question) bool {
 	return len(in.fresh)+len(in.posed)+len(in.given) < before
 }
 
-// untold reports whether the observer takes the question for open. The caller holds
-// inquiry.mu.
-func (q *question) untold() bool { return q.id != "" && (q.given == nil || q.given.note == "") }
+// untoldLocked reports whether the observer takes the question for open.
+func (q *question) untoldLocked() bool { return q.id != "" && (q.given == nil || q.given.note == "") }
 
 // retract takes back a question that the observer is not told of, and reports whether it was
 // still there.
 func (in *inquiry) retract(q *question) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	return in.remove(q)
+	return in.removeLocked(q)
 }
 
 // standing counts the questions that are open, and those whose answers codex does not

@@ -27,7 +27,7 @@ func (e *Executor) serve(q *queue) {
 			e.endSteer(s, agent.Ended{Outcome: end.Outcome, Failure: end.Failure, Tools: end.Tools})
 		}
 		e.mu.Lock()
-		e.noneOf(j)
+		e.noneOfLocked(j)
 		e.mu.Unlock()
 	}
 }
@@ -146,12 +146,12 @@ func (e *Executor) serveOnce(c *conversation, j *job) (end *agent.Ended, taken [
 func (e *Executor) waitsAgain(j *job) {
 	e.mu.Lock()
 	e.heads++
-	e.countWaiting(1)
-	e.noneOf(j)
+	e.countWaitingLocked(1)
+	e.noneOfLocked(j)
 	j.turned, j.closed = false, false // it takes no messages until it runs again
 	// Of an attempt that was not looked at it is not known yet what has arrived.
 	if j.Cut == nil {
-		e.sendAgain(j)
+		e.sendAgainLocked(j)
 	}
 	e.mu.Unlock()
 	j.standing.comeBack()
@@ -162,5 +162,5 @@ func (e *Executor) headLeft() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.heads--
-	e.countWaiting(-1)
+	e.countWaitingLocked(-1)
 }

@@ -39,7 +39,7 @@ func (f freshness) toSender() string {
 // renew gives the thread of c up if it was started with other tools than are
 // offered now: codex never changes those of a thread. What is offered is settled
 // when this process starts, so nothing of an earlier turn runs on the thread any
-// more. The caller holds c.lock, and no attempt is left to be found out about.
+// more. No attempt is left to be found out about.
 func (d *driver) renew(c *conversation) {
 	if c.threadID == "" || c.tools == d.toolSet || c.foreign() {
 		return

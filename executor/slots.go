@@ -87,7 +87,7 @@ func (j *slot) wait(ctx context.Context, as slotState) error {
 func (j *slot) park() {
 	j.of.change(func() {
 		if j.state == slotWorking {
-			j.enter(slotAsking)
+			j.enterLocked(slotAsking)
 		}
 	})
 }
@@ -100,10 +100,10 @@ func (j *slot) want(as slotState, granted func()) (got bool) {
 	j.of.change(func() {
 		switch j.granted = granted; j.state {
 		case slotAsking:
-			j.enter(slotWorking)
+			j.enterLocked(slotWorking)
 		case "", slotParked:
-			j.enter(as)
-			j.of.fill()
+			j.enterLocked(as)
+			j.of.fillLocked()
 		}
 		got = j.state == slotWorking
 	})
@@ -114,58 +114,58 @@ func (j *slot) want(as slotState, granted func()) (got bool) {
 func (j *slot) seize() {
 	j.of.change(func() {
 		if j.state != "" && j.state != slotWorking {
-			j.enter(slotWorking)
+			j.enterLocked(slotWorking)
 		}
 	})
 }
 
 // release ends what the job has to do with the slots.
-func (j *slot) release() { j.of.change(func() { j.enter("") }) }
+func (j *slot) release() { j.of.change(func() { j.enterLocked("") }) }
 
 // change is the one door to the state: what follows from a change is done here.
 func (s *slots) change(change func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	change()
-	s.fill()
+	s.fillLocked()
 }
 
-// fill parks what may be parked, and gives the free slots away. The caller holds s.mu.
-func (s *slots) fill() {
-	if s.begun() == 0 {
+// fillLocked parks what may be parked, and gives the free slots away.
+func (s *slots) fillLocked() {
+	if s.begunLocked() == 0 {
 		s.idle()
 	}
-	for s.giveOne() || s.parkOne() {
+	for s.giveOneLocked() || s.parkOneLocked() {
 	}
 	switch {
-	case s.taken() < s.limit:
+	case s.takenLocked() < s.limit:
 		s.full = time.Time{}
 	case s.full.IsZero():
 		s.full = time.Now()
 	}
 }
 
-// parkOne takes the slot of a turn that asks, if it may wait without, or if one that was
+// parkOneLocked takes the slot of a turn that asks, if it may wait without, or if one that was
 // answered and gets that slot has its place among those that do: that is not to wait for a
-// further answer. The caller holds s.mu, and has no free slot to give away.
-func (s *slots) parkOne() bool {
+// further answer. There is no free slot to give away.
+func (s *slots) parkOneLocked() bool {
 	full := len(s.in[slotParked])+len(s.in[slotReturning]) >= s.most
 	for _, asking := range s.in[slotAsking] {
-		if !full || slices.ContainsFunc(s.in[slotReturning], func(j *slot) bool { return s.hasOne(j, asking) }) {
-			asking.enter(slotParked)
+		if !full || slices.ContainsFunc(s.in[slotReturning], func(j *slot) bool { return s.hasOneLocked(j, asking) }) {
+			asking.enterLocked(slotParked)
 			return true
 		}
 	}
 	return false
 }
 
-// giveOne gives a free slot away, if a job waits for one. The caller holds s.mu.
-func (s *slots) giveOne() bool {
-	next := s.next()
+// giveOneLocked gives a free slot away, if a job waits for one.
+func (s *slots) giveOneLocked() bool {
+	next := s.nextLocked()
 	if next == nil {
 		return false
 	}
-	next.enter(slotWorking)
+	next.enterLocked(slotWorking)
 	s.full = time.Time{}
 	if next.granted != nil {
 		next.granted()
@@ -173,22 +173,20 @@ func (s *slots) giveOne() bool {
 	return true
 }
 
-// next is the job that gets a slot next, nil if none waits that there is one for. The caller
-// holds s.mu.
-func (s *slots) next() *slot {
+// nextLocked is the job that gets a slot next, nil if none waits that there is one for.
+func (s *slots) nextLocked() *slot {
 	for _, waiting := range [][]*slot{s.in[slotReturning], s.in[slotQueued]} {
-		if i := slices.IndexFunc(waiting, func(j *slot) bool { return s.hasOne(j, nil) }); i >= 0 {
+		if i := slices.IndexFunc(waiting, func(j *slot) bool { return s.hasOneLocked(j, nil) }); i >= 0 {
 			return waiting[i]
 		}
 	}
 	return nil
 }
 
-// hasOne reports whether there is a slot for a job beside those that are held, but the one of
-// left. What other agents hold beyond their share takes nothing from the user's. The caller
-// holds s.mu.
-func (s *slots) hasOne(j, left *slot) bool {
-	users, peers := s.held(left)
+// hasOneLocked reports whether there is a slot for a job beside those that are held, but the one of
+// left. What other agents hold beyond their share takes nothing from the user's.
+func (s *slots) hasOneLocked(j, left *slot) bool {
+	users, peers := s.heldLocked(left)
 	share := max(1, s.limit-1)
 	if j.peer {
 		return peers < share && users+peers < s.limit
@@ -196,8 +194,8 @@ func (s *slots) hasOne(j, left *slot) bool {
 	return users+min(peers, share) < s.limit
 }
 
-// held counts the slots that are held, but the one of left. The caller holds s.mu.
-func (s *slots) held(left *slot) (users, peers int) {
+// heldLocked counts the slots that are held, but the one of left.
+func (s *slots) heldLocked(left *slot) (users, peers int) {
 	for _, state := range []slotState{slotWorking, slotAsking} {
 		for _, j := range s.in[state] {
 			switch {
@@ -212,8 +210,8 @@ func (s *slots) held(left *slot) (users, peers int) {
 	return users, peers
 }
 
-// enter changes the state of a job. The caller holds s.mu.
-func (j *slot) enter(state slotState) {
+// enterLocked changes the state of a job.
+func (j *slot) enterLocked(state slotState) {
 	if from := j.of.in; j.state != "" {
 		from[j.state] = slices.DeleteFunc(from[j.state], func(other *slot) bool { return other == j })
 	}
@@ -222,12 +220,12 @@ func (j *slot) enter(state slotState) {
 	}
 }
 
-// taken counts the slots that are held. The caller holds s.mu.
-func (s *slots) taken() int { return len(s.in[slotWorking]) + len(s.in[slotAsking]) }
+// takenLocked counts the slots that are held.
+func (s *slots) takenLocked() int { return len(s.in[slotWorking]) + len(s.in[slotAsking]) }
 
-// begun counts the jobs that have got beyond the queue. The caller holds s.mu.
-func (s *slots) begun() int {
-	return s.taken() + len(s.in[slotParked]) + len(s.in[slotReturning])
+// begunLocked counts the jobs that have got beyond the queue.
+func (s *slots) begunLocked() int {
+	return s.takenLocked() + len(s.in[slotParked]) + len(s.in[slotReturning])
 }
 
 // settle does what is to be done while no turn is begun, if none is.
@@ -237,7 +235,7 @@ func (s *slots) settle() { s.change(func() {}) }
 func (s *slots) isIdle() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.begun() == 0
+	return s.begunLocked() == 0
 }
 
 // canPark reports whether one more turn that asks would find a place without a slot.
@@ -251,7 +249,7 @@ func (s *slots) canPark() bool {
 func (s *slots) ahead() (taken, returning int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.taken(), len(s.in[slotReturning])
+	return s.takenLocked(), len(s.in[slotReturning])
 }
 
 // Slots is how the slots stand that turns work in.

@@ -145,7 +145,7 @@ func (m *shop) wrong(did string) string {
 	switch {
 	case inside != held+away || len(m.all) != inside+queued:
 		return "a job is lost, or there twice"
-	case held < now.Limit && m.s.next() != nil:
+	case held < now.Limit && m.s.nextLocked() != nil:
 		return "a slot is free, and a job waits that may have it"
 	case m.users(slotQueued)+m.users(slotReturning) > 0 && (held < now.Limit || now.Limit > 1 && users == 0):
 		return "a slot is the user's, and a job of the user's waits"

@@ -48,17 +48,17 @@ func (e *Executor) steerInto(into string, j Job, observe Observer) error {
 	if target == nil || target.Context != j.Context || target.closed || !target.turned && !j.Accepted {
 		return fmt.Errorf("%w: %q", ErrNotRunning, into)
 	}
-	if err := e.mayAccept(&j, e.queues[j.Context]); err != nil {
+	if err := e.mayAcceptLocked(&j, e.queues[j.Context]); err != nil {
 		return err
 	}
-	s := e.accept(j, observe)
+	s := e.acceptLocked(j, observe)
 	s.into, s.sent = target, j.Cut != nil
 	s.standing.gone = target.turned // then it waits for nothing but the turn
 	if s.sent {
 		s.attempt = Attempt{Job: j.ID, N: j.Cut.Attempt, Conversation: j.Context, Thread: j.Cut.ThreadID}
 	}
 	target.steers = append(target.steers, s)
-	target.line.wake()
+	target.line.wakeLocked()
 	return nil
 }
 
@@ -85,15 +85,15 @@ func (e *Executor) openLine(j *job, t *turn) *line {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.sendAgain(j)
+	e.sendAgainLocked(j)
 	j.turned, j.line = true, l
-	l.wake()
+	l.wakeLocked()
 	return l
 }
 
-// sendAgain has what an attempt at j was sent be sent to the next one: that
-// attempt is void. The caller holds e.mu.
-func (e *Executor) sendAgain(j *job) {
+// sendAgainLocked has what an attempt at j was sent be sent to the next one: that
+// attempt is void.
+func (e *Executor) sendAgainLocked(j *job) {
 	for _, s := range j.steers {
 		switch {
 		case s.heard && j.goOn: // it is in what the thread has kept
@@ -101,15 +101,14 @@ func (e *Executor) sendAgain(j *job) {
 		case s.sent && s.ctx.Err() != nil: // it ends with j
 			continue
 		case s.heard:
-			e.countWaiting(1)
+			e.countWaitingLocked(1)
 		}
 		s.sent, s.heard = false, false
 	}
 }
 
-// wake has the line worked off. A nil line belongs to no turn yet. The caller
-// holds Executor.mu.
-func (l *line) wake() {
+// wakeLocked has the line worked off. A nil line belongs to no turn yet.
+func (l *line) wakeLocked() {
 	if l == nil || l.busy || l.j.closed || !slices.ContainsFunc(l.j.steers, unsent) {
 		return
 	}
@@ -226,7 +225,7 @@ func (e *Executor) arrived(j *job, turnID, clientID string) {
 	s := j.steers[i]
 	if !s.heard {
 		s.heard = true
-		e.countWaiting(-1)
+		e.countWaitingLocked(-1)
 	}
 	e.mu.Unlock()
 	e.steered(s, turnID)

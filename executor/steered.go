@@ -38,26 +38,26 @@ func (e *Executor) requeue(j, s *job, running int) {
 	e.mu.Lock()
 	s.into = nil
 	if s.ctx.Err() != nil {
-		e.countWaiting(-1)
+		e.countWaitingLocked(-1)
 		e.mu.Unlock()
 		e.finish(s, e.beforeStart(context.Cause(s.ctx)))
 		return
 	}
-	q.enter(s)
+	q.enterLocked(s)
 	e.mu.Unlock()
 	s.standing.comeBack()
 	e.tell(s)
 }
 
-// adopt gives q what an earlier process has handed to the turn of j,
+// adoptLocked gives q what an earlier process has handed to the turn of j,
 // which is out of the queue itself and has no turn. What was canceled stays with j:
-// orphaned ends it. The caller holds e.mu.
-func (e *Executor) adopt(q *queue, j *job) {
+// orphaned ends it.
+func (e *Executor) adoptLocked(q *queue, j *job) {
 	j.closed = true
 	for _, s := range j.steers {
 		if s.ctx.Err() == nil {
 			s.into = nil
-			q.enter(s)
+			q.enterLocked(s)
 		}
 	}
 	j.steers = slices.DeleteFunc(j.steers, func(s *job) bool { return s.into == nil })
@@ -70,9 +70,8 @@ func (e *Executor) orphaned(j *job) {
 	}
 }
 
-// enter puts a message into the queue in the place that its acceptance has given it.
-// The caller holds Executor.mu.
-func (q *queue) enter(s *job) {
+// enterLocked puts a message into the queue in the place that its acceptance has given it.
+func (q *queue) enterLocked(s *job) {
 	at := slices.IndexFunc(q.jobs, func(waiting *job) bool { return waiting.seq > s.seq })
 	if at < 0 {
 		at = len(q.jobs)
@@ -90,7 +89,7 @@ func (e *Executor) unsteer(s *job) (waits, sent bool) {
 		return false, s.into != nil
 	}
 	s.into.steers = slices.DeleteFunc(slices.Clone(s.into.steers), func(other *job) bool { return other == s })
-	e.countWaiting(-1)
+	e.countWaitingLocked(-1)
 	e.wg.Add(1)
 	return true, false
 }
@@ -104,7 +103,7 @@ func (e *Executor) closeToSteers(j *job) {
 
 // endSteers decides what becomes of the messages that were handed to the turns of
 // j, whose end is known. Those that its last turn has taken are named in end and
-// returned; the others have a turn of their own. The caller holds c.lock.
+// returned; the others have a turn of their own.
 func (e *Executor) endSteers(c *conversation, j *job, end *agent.Ended) (taken []*job) {
 	e.closeToSteers(j)
 	left := shuttingDown(end.Failure) && !end.Tools // for the next process, and so are they
@@ -149,7 +148,7 @@ func shuttingDown(f *agent.Failure) bool { return f != nil && f.Kind == agent.Fa
 func (e *Executor) endSteer(s *job, end agent.Ended) {
 	e.mu.Lock()
 	if !s.heard {
-		e.countWaiting(-1)
+		e.countWaitingLocked(-1)
 	}
 	e.mu.Unlock()
 	e.finish(s, end)

@@ -63,7 +63,7 @@ func (s *strangeness) words(mayCompact bool) string {
 	return summarizedWords
 }
 
-// warn has a turn tell the model what is owed of words that nobody has sent here. The caller holds c.lock.
+// warn has a turn tell the model what is owed of words that nobody has sent here.
 func (c *conversation) warn(params *appserver.TurnStartParams) {
 	if words := c.strange.words(c.mayCompact(params)); words != "" {
 		c.heard.times++ // codex shows nothing twice under one name

@@ -43,7 +43,7 @@ const overWithout = "The turn ended before the question was answered."
 // clear takes a failed turn out of the history that would have the turns after it fail: the provider
 // would refuse to read its message with each of them, or the model that it named would be asked for a
 // summary before each turn of another. With it go those before it that may be why, as the model has
-// not answered them. Where that cannot be, it is done before another turn. The caller holds c.lock.
+// not answered them. Where that cannot be, it is done before another turn.
 func (d *driver) clear(c *conversation, t *turn, end *agent.Ended) {
 	if end.Outcome == agent.Completed {
 		c.blocked.Store(false)
@@ -99,7 +99,7 @@ func (t *turn) refusedByAnother() bool {
 	return t.behindOther && (t.refused != nil || t.httpStatus == http.StatusNotFound)
 }
 
-// clearLate does what [Executor.clear] could not. The caller holds c.lock, and the thread is loaded.
+// clearLate does what [Executor.clear] could not. The thread is loaded.
 func (d *driver) clearLate(ctx context.Context, c *conversation, on *child) {
 	if !c.blocked.Load() {
 		return
@@ -112,7 +112,7 @@ func (d *driver) clearLate(ctx context.Context, c *conversation, on *child) {
 // model has not answered: they may be why the provider refuses what comes after them. Of the newest, if
 // that is t, the caller knows it; of those before it only attempts at the same message count, but for
 // behind. It is empty if there is none, or t is not the newest; it is not known while they could not be
-// taken out anyway. The caller holds c.lock.
+// taken out anyway.
 func (d *driver) unanswered(ctx context.Context, c *conversation, on *child, t *turn, behind bool) (first string, known bool) {
 	if on.gone() || d.runsCommands(c, on) {
 		return "", false
@@ -200,8 +200,7 @@ func (d *driver) takeBackTo(c *conversation, on *child, turnID string, before br
 	return true
 }
 
-// runsCommands reports whether commands go on in the thread of c, as far as can be known. The caller
-// holds c.lock.
+// runsCommands reports whether commands go on in the thread of c, as far as can be known.
 func (d *driver) runsCommands(c *conversation, on *child) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), d.cfg.Grace)
 	defer cancel()
@@ -211,7 +210,7 @@ func (d *driver) runsCommands(c *conversation, on *child) bool {
 }
 
 // takeOut takes a turn and those after it out of the history of the thread of c, and reports whether it
-// did. The caller holds c.lock, and commands of the thread do not go on.
+// did. Commands of the thread do not go on.
 func (d *driver) takeOut(c *conversation, on *child, turnID string) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), d.cfg.Grace)
 	defer cancel()

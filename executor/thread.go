@@ -21,7 +21,7 @@ const (
 )
 
 // load makes sure that c has a thread that is loaded in the child and sends us
-// its notifications. The caller holds c.lock.
+// its notifications.
 func (d *driver) load(ctx context.Context, c *conversation, on *child) error {
 	if d.isLoaded(c, on) {
 		return nil
@@ -54,8 +54,7 @@ func (d *driver) mayFork(c *conversation, refused error) bool {
 	return appserver.IsOtherProvider(refused) && (d.toolSet == "" || c.foreign())
 }
 
-// forget gives the thread of c up, which codex has refused to resume. The caller
-// holds c.lock.
+// forget gives the thread of c up, which codex has refused to resume.
 func (d *driver) forget(c *conversation, refused error) {
 	d.unloaded(c)
 	if c.history || !appserver.IsNoRollout(refused) {
@@ -232,7 +231,7 @@ func (d *driver) leastUsed(on *child, more int, of func(*conversation) bool) (le
 			continue
 		}
 		loaded++
-		if of(c) && (least == nil || c.lessUsed(least)) {
+		if of(c) && (least == nil || c.lessUsedLocked(least)) {
 			least = c
 		}
 	}
@@ -242,8 +241,8 @@ func (d *driver) leastUsed(on *child, more int, of func(*conversation) bool) (le
 	return least
 }
 
-// lessUsed reports whether c is to be unloaded before another one. The caller holds driver.mu.
-func (c *conversation) lessUsed(other *conversation) bool {
+// lessUsedLocked reports whether c is to be unloaded before another one.
+func (c *conversation) lessUsedLocked(other *conversation) bool {
 	if busy, others := c.users > 0, other.users > 0; busy != others {
 		return others
 	}
@@ -251,7 +250,7 @@ func (c *conversation) lessUsed(other *conversation) bool {
 }
 
 // unload takes the thread of c out of the child, unless a command of it still
-// runs there: unloading would kill it. The caller holds c.lock.
+// runs there: unloading would kill it.
 func (d *driver) unload(ctx context.Context, c *conversation, on *child) {
 	// The job that needs the room may be canceled; this thread must not notice.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shortCallTimeout)
@@ -264,7 +263,7 @@ func (d *driver) unload(ctx context.Context, c *conversation, on *child) {
 }
 
 // evict takes the thread of c out of the child, with the commands that still run there: codex
-// leaves them for a minute. The caller holds c.lock.
+// leaves them for a minute.
 func (d *driver) evict(ctx context.Context, c *conversation, on *child) {
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), shortCallTimeout)
 	defer cancel()
@@ -274,8 +273,7 @@ func (d *driver) evict(ctx context.Context, c *conversation, on *child) {
 	d.unsubscribe(ctx, c, on)
 }
 
-// unsubscribe takes the thread of c out of the child, whatever runs there. The
-// caller holds c.lock.
+// unsubscribe takes the thread of c out of the child, whatever runs there.
 func (d *driver) unsubscribe(ctx context.Context, c *conversation, on *child) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shortCallTimeout)
 	defer cancel()
@@ -289,7 +287,7 @@ func (d *driver) unsubscribe(ctx context.Context, c *conversation, on *child) {
 }
 
 // unloaded records that the thread of c is not loaded, and stops listening to
-// it. The caller holds c.lock.
+// it.
 func (d *driver) unloaded(c *conversation) {
 	if c.events != nil {
 		c.events.Close()

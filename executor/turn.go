@@ -80,7 +80,7 @@ func (e *Executor) start(c *conversation, j *job) (*turn, error) {
 	return t, nil
 }
 
-// ready gets the thread of c ready for a turn that asks for o. The caller holds c.lock.
+// ready gets the thread of c ready for a turn that asks for o.
 func (d *driver) ready(ctx context.Context, c *conversation, o agent.Options, on *child) error {
 	d.renew(c)
 	if err := errors.Join(d.cfg.Child.User.Do(func() error { return stand(o) }), d.apartFor(o, on)); err != nil {

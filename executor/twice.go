@@ -39,8 +39,8 @@ func (c call) isAsked() bool {
 	return c.kind == appserver.ItemFileChange || c.kind == appserver.ItemMcpToolCall
 }
 
-// clashes reports whether codex has put q in the place of another question. The caller holds in.mu.
-func (in *inquiry) clashes(q *question) bool {
+// clashesLocked reports whether codex has put q in the place of another question.
+func (in *inquiry) clashesLocked(q *question) bool {
 	return q.asks.Key != "" && slices.ContainsFunc(slices.Concat(in.fresh, in.posed, in.given), func(other *question) bool {
 		return other.asks.Key == q.asks.Key && other.req.ThreadID == q.req.ThreadID
 	})

@@ -37,7 +37,7 @@ func unbiddenFailure() *agent.Failure {
 }
 
 // emptyQueue deletes what others have put into codex's queue for the thread of c, before codex can
-// begin a turn for it. The caller holds c.lock.
+// begin a turn for it.
 func (d *driver) emptyQueue(ctx context.Context, c *conversation, on *child) {
 	if c.threadID == "" || !c.resumable {
 		return
@@ -66,7 +66,7 @@ func (d *driver) turnBegan(note appserver.Notification) {
 	if in != nil && in.isOf(n.Turn.ID) || d.closed { // Close waits for e.wg after it has set closed
 		return
 	}
-	c := d.conversationOn(note.ThreadID, in)
+	c := d.conversationOnLocked(note.ThreadID, in)
 	if c == nil || c.loadedIn == nil {
 		return
 	}
@@ -82,10 +82,9 @@ func (d *driver) turnBegan(note appserver.Notification) {
 	})
 }
 
-// conversationOn is the conversation of a thread, on which in asks if it is not nil; nil if there is
-// none. Each turn of ours comes here as it begins: it does not go through all of them. The caller
-// holds e.mu.
-func (d *driver) conversationOn(thread string, in *inquiry) *conversation {
+// conversationOnLocked is the conversation of a thread, on which in asks if it is not nil; nil if there is
+// none. Each turn of ours comes here as it begins: it does not go through all of them.
+func (d *driver) conversationOnLocked(thread string, in *inquiry) *conversation {
 	if in != nil {
 		return d.conversations[in.Conversation]
 	}
@@ -99,7 +98,7 @@ func (d *driver) conversationOn(thread string, in *inquiry) *conversation {
 
 // bidden says of a turn that it is ours, or has taken a message of ours in: its first message tells
 // which, see [turn.item]. Any that began before it has ended, and stays: with it ours would be taken
-// out of the history. The caller holds c.lock.
+// out of the history.
 func (d *driver) bidden(c *conversation, turnID string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -114,7 +113,7 @@ func (d *driver) bidden(c *conversation, turnID string) {
 }
 
 // endUnbidden ends the turns that codex has begun by itself on the thread of c, and takes them out
-// of its history. The caller holds c.lock, and no turn of ours runs.
+// of its history. No turn of ours runs.
 func (d *driver) endUnbidden(c *conversation, on *child) {
 	d.mu.Lock()
 	turns := c.unbidden

@@ -13,7 +13,7 @@ var errHeld = errors.New("the job has to wait")
 
 // weigh looks at the end of an attempt: one that the model refused is none if it
 // had done nothing, and what the refusal says of the credential may concern all
-// others. It returns the job's end, or nil if another attempt is to be made. The caller holds c.lock.
+// others. It returns the job's end, or nil if another attempt is to be made.
 func (e *Executor) weigh(j *job, t *turn, end *agent.Ended) (*agent.Ended, error) {
 	failed := end.Outcome == agent.Failed && end.Failure != nil
 	switch {

@@ -96,8 +96,8 @@ func (s *Speaker) Say(ctx context.Context, id, text string, attachments ...Attac
 	case !Undone(err):
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.forget(id)
-		s.unsure = s.keep(s.unsure, n)
+		s.forgetLocked(id)
+		s.unsure = s.keepLocked(s.unsure, n)
 	}
 	return err
 }
@@ -138,18 +138,18 @@ func (s *Speaker) count(text [sha256.Size]byte, since time.Time) (n int) {
 func (s *Speaker) arrived(n note) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.forget(n.id)
+	s.forgetLocked(n.id)
 	n.at = s.now()
-	s.said = s.keep(s.said, n)
+	s.said = s.keepLocked(s.said, n)
 }
 
-// forget lets go of what may have arrived. The caller holds s.mu.
-func (s *Speaker) forget(id string) {
+// forgetLocked lets go of what may have arrived.
+func (s *Speaker) forgetLocked(id string) {
 	s.unsure = slices.DeleteFunc(s.unsure, func(n note) bool { return n.id == id })
 }
 
-// keep adds a note to others, of which those that are too old, or too many, are let go. The caller holds s.mu.
-func (s *Speaker) keep(all []note, n note) []note {
+// keepLocked adds a note to others, of which those that are too old, or too many, are let go.
+func (s *Speaker) keepLocked(all []note, n note) []note {
 	all = slices.DeleteFunc(all, func(other note) bool { return s.now().Sub(other.at) > 24*time.Hour })
 	if len(all) == mostNotes {
 		all = slices.Delete(all, 0, 1)

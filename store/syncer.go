@@ -44,14 +44,14 @@ func (s *syncer) committed(level durability) {
 	s.commits++
 	switch {
 	case level >= durable:
-		s.want()
+		s.wantLocked()
 	case s.lazy == nil && !s.closed:
 		s.lazy = time.AfterFunc(soon, func() { s.all() })
 	}
 }
 
-// want asks for everything to be synced. The caller holds s.mu.
-func (s *syncer) want() {
+// wantLocked asks for everything to be synced.
+func (s *syncer) wantLocked() {
 	s.wanted = s.commits
 	if s.lazy != nil {
 		s.lazy.Stop()
@@ -72,7 +72,7 @@ func (s *syncer) all() uint64 {
 	defer s.mu.Unlock()
 	if s.synced < s.commits {
 		s.failed = nil // of an earlier try; this is another
-		s.want()
+		s.wantLocked()
 	}
 	return s.commits
 }

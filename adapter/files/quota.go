@@ -120,7 +120,7 @@ func (q *Quota) hold(name string, of Owner, brought bool) (peer bool, err error)
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if err := q.counted(); err != nil {
+	if err := q.countedLocked(); err != nil {
 		return false, err
 	}
 	e := q.entries[name]
@@ -165,7 +165,7 @@ func (q *Quota) drop(names ...string) error {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	failed := q.counted()
+	failed := q.countedLocked()
 	for _, name := range names {
 		e := q.entries[name]
 		if e == nil || e.holds > 0 {
@@ -173,7 +173,7 @@ func (q *Quota) drop(names ...string) error {
 		}
 		known, err := q.records.One(name)
 		if err == nil && known.Own && !known.Named {
-			err = q.remove(name)
+			err = q.removeLocked(name)
 		}
 		failed = errors.Join(failed, err)
 	}
@@ -185,13 +185,13 @@ func (q *Quota) discard(names ...string) (failed error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, name := range names {
-		failed = errors.Join(failed, q.remove(name))
+		failed = errors.Join(failed, q.removeLocked(name))
 	}
 	return failed
 }
 
-// remove takes a file away. The caller holds q.mu.
-func (q *Quota) remove(name string) error {
+// removeLocked takes a file away.
+func (q *Quota) removeLocked(name string) error {
 	if err := q.folder.removeNames(name); err != nil {
 		return fmt.Errorf("remove a file of a message: %w", err)
 	}

@@ -18,7 +18,7 @@ func (q *Quota) Count() error {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	known, whole, err := q.count()
+	known, whole, err := q.countLocked()
 	if err != nil {
 		return err
 	}
@@ -29,7 +29,7 @@ func (q *Quota) Count() error {
 		case e == nil && whole:
 			gone = append(gone, name)
 		case e != nil && record.Own && !record.Named && e.holds == 0:
-			failed = errors.Join(failed, q.remove(name))
+			failed = errors.Join(failed, q.removeLocked(name))
 		}
 	}
 	if len(gone) > 0 {
@@ -38,18 +38,18 @@ func (q *Quota) Count() error {
 	return failed
 }
 
-// counted counts what stands there, unless that is known. The caller holds q.mu.
-func (q *Quota) counted() error {
+// countedLocked counts what stands there, unless that is known.
+func (q *Quota) countedLocked() error {
 	if q.entries != nil {
 		return nil
 	}
-	_, _, err := q.count()
+	_, _, err := q.countLocked()
 	return err
 }
 
-// count has the entries agree with what stands there. It returns the records by their names,
-// and whether all that stands there counts. The caller holds q.mu.
-func (q *Quota) count() (known map[string]Record, whole bool, err error) {
+// countLocked has the entries agree with what stands there. It returns the records by their names,
+// and whether all that stands there counts.
+func (q *Quota) countLocked() (known map[string]Record, whole bool, err error) {
 	found, whole, err := q.list()
 	if err != nil {
 		return nil, false, fmt.Errorf("count the files of messages: %w", err)

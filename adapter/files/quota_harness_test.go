@@ -129,7 +129,7 @@ func (d *depot) has(want ...string) {
 	d.quota.mu.Lock()
 	defer d.quota.mu.Unlock()
 	was, writing := d.quota.used, d.quota.writing
-	if _, _, err := d.quota.count(); err != nil || was != d.quota.used || writing != (tally{}) {
+	if _, _, err := d.quota.countLocked(); err != nil || was != d.quota.used || writing != (tally{}) {
 		d.t.Errorf("counted %+v and %+v, now %+v, %v", was, writing, d.quota.used, err)
 	}
 }

@@ -17,17 +17,17 @@ type leaving struct {
 // one of the rest does. To look is to read the folder and all records.
 const fresh = time.Second
 
-// room makes room for so many bytes. The caller holds q.mu.
-func (q *Quota) room(peer bool, bytes int64) error {
-	for looked := false; !q.fits(peer, bytes); {
-		if next := q.next(peer, bytes, looked); next != nil {
-			q.leave(next)
+// roomLocked makes room for so many bytes.
+func (q *Quota) roomLocked(peer bool, bytes int64) error {
+	for looked := false; !q.fitsLocked(peer, bytes); {
+		if next := q.nextLocked(peer, bytes, looked); next != nil {
+			q.leaveLocked(next)
 			continue
 		}
 		if looked {
 			return q.full()
 		}
-		if err := q.look(); err != nil {
+		if err := q.lookLocked(); err != nil {
 			return err
 		}
 		looked = true
@@ -41,28 +41,28 @@ func (q *Quota) full() error {
 		ErrNoRoom, most>>20, most/peerShare>>20)
 }
 
-// fits reports whether there is room. The caller holds q.mu.
-func (q *Quota) fits(peer bool, bytes int64) bool {
-	return q.all()+bytes <= q.most() && (!peer || q.inShare(bytes))
+// fitsLocked reports whether there is room.
+func (q *Quota) fitsLocked(peer bool, bytes int64) bool {
+	return q.allLocked()+bytes <= q.most() && (!peer || q.inShareLocked(bytes))
 }
 
-// all is how many bytes count. The caller holds q.mu.
-func (q *Quota) all() int64 {
+// allLocked is how many bytes count.
+func (q *Quota) allLocked() int64 {
 	return q.used.peers + q.used.others + q.writing.peers + q.writing.others
 }
 
-// inShare reports whether the share of other agents has room. The caller holds q.mu.
-func (q *Quota) inShare(bytes int64) bool {
+// inShareLocked reports whether the share of other agents has room.
+func (q *Quota) inShareLocked(bytes int64) bool {
 	return q.used.peers+q.writing.peers+bytes <= q.most()/peerShare
 }
 
-// next takes the file off the lists that goes next, nil if there is none. One of the rest goes
+// nextLocked takes the file off the lists that goes next, nil if there is none. One of the rest goes
 // only if no other agent's can go, and for a file of another agent only if it stands in the
-// share of theirs. The caller holds q.mu.
-func (q *Quota) next(peer bool, bytes int64, looked bool) *leaving {
+// share of theirs.
+func (q *Quota) nextLocked(peer bool, bytes int64, looked bool) *leaving {
 	none := looked || q.used.peers == 0 || time.Since(q.looked) < q.fresh
 	most := q.most()
-	lent := q.inShare(bytes) && q.used.others+q.writing.others > most-most/peerShare
+	lent := q.inShareLocked(bytes) && q.used.others+q.writing.others > most-most/peerShare
 	for _, of := range []bool{true, false} {
 		if list := q.leaving[of]; len(list) > 0 && (of || none && (!peer || lent)) {
 			q.leaving[of] = list[1:]
@@ -72,9 +72,8 @@ func (q *Quota) next(peer bool, bytes int64, looked bool) *leaving {
 	return nil
 }
 
-// leave lets a file go, unless something has named it since look found it. The caller holds
-// q.mu.
-func (q *Quota) leave(one *leaving) {
+// leaveLocked lets a file go, unless something has named it since look found it.
+func (q *Quota) leaveLocked(one *leaving) {
 	e := q.entries[one.name]
 	if e == nil || e.holds > 0 || e.peer != one.peer {
 		return
@@ -84,16 +83,16 @@ func (q *Quota) leave(one *leaving) {
 		return
 	}
 	if err == nil {
-		err = q.remove(one.name)
+		err = q.removeLocked(one.name)
 	}
 	if err != nil {
 		q.log.Warn("a file of a message could not be removed to make room", "name", one.name, "err", err)
 	}
 }
 
-// look finds the files that can go. The caller holds q.mu.
-func (q *Quota) look() error {
-	known, _, err := q.count() // others may have tidied up
+// lookLocked finds the files that can go.
+func (q *Quota) lookLocked() error {
+	known, _, err := q.countLocked() // others may have tidied up
 	if err != nil {
 		return err
 	}

@@ -298,7 +298,7 @@ func TestManyFilesAtOnce(t *testing.T) {
 	}
 	all.Wait()
 	d.quota.mu.Lock()
-	most := d.quota.all()
+	most := d.quota.allLocked()
 	d.quota.mu.Unlock()
 	if most > 16*least {
 		t.Errorf("%d bytes count", most)

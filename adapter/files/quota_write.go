@@ -48,7 +48,7 @@ func (w *writing) room(bytes int64) error {
 	}
 	w.quota.mu.Lock()
 	defer w.quota.mu.Unlock()
-	if err := w.quota.room(w.peer, need); err != nil {
+	if err := w.quota.roomLocked(w.peer, need); err != nil {
 		return err
 	}
 	w.has += need
@@ -88,8 +88,8 @@ func (q *Quota) mayBegin(peer bool) error {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if err := q.counted(); err != nil {
+	if err := q.countedLocked(); err != nil {
 		return err
 	}
-	return q.room(peer, least)
+	return q.roomLocked(peer, least)
 }

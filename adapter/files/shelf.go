@@ -102,7 +102,7 @@ func (s *Shelf) Keep(by Owner, name string, size int64, content io.Reader) (Kept
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	room, err := s.makeRoom(by, min(size, largestOffer))
+	room, err := s.makeRoomLocked(by, min(size, largestOffer))
 	if err != nil {
 		return Kept{}, err
 	}

@@ -21,7 +21,7 @@ type shelved struct {
 // older than the shelf keeps anything. Copies may be kept while it asks what is known.
 func (s *Shelf) Sweep(known func(task string) (bool, error)) error {
 	s.mu.Lock()
-	all, err := s.list()
+	all, err := s.listLocked()
 	s.mu.Unlock()
 	if err != nil {
 		return err
@@ -50,22 +50,22 @@ func (s *Shelf) sweep(listed shelved) error {
 	return nil
 }
 
-// makeRoom lets the copies of other tasks go, the oldest first, until so much more can be kept for
+// makeRoomLocked lets the copies of other tasks go, the oldest first, until so much more can be kept for
 // a task, and returns how much can be. Other agents have a quarter of the shelf, and it is theirs
 // that go where they would have more. Nothing goes for what has no room all the same, nor where the
-// disk itself is full: something else fills it. The caller holds s.mu.
-func (s *Shelf) makeRoom(by Owner, size int64) (room int64, err error) {
+// disk itself is full: something else fills it.
+func (s *Shelf) makeRoomLocked(by Owner, size int64) (room int64, err error) {
 	if s.Room != nil {
 		if err := s.Room(size); err != nil {
 			return 0, err
 		}
 	}
-	if s.used.all < 0 || s.roomOf(by) < size {
-		if err := s.letGo(by, size); err != nil {
+	if s.used.all < 0 || s.roomOfLocked(by) < size {
+		if err := s.letGoLocked(by, size); err != nil {
 			return 0, err
 		}
 	}
-	return s.roomOf(by), nil
+	return s.roomOfLocked(by), nil
 }
 
 // mostOf is how much those may have on the shelf whom a task is of.
@@ -76,8 +76,8 @@ func (s *Shelf) mostOf(by Owner) int64 {
 	return s.most
 }
 
-// roomOf is how much more can be kept for a task as it is. The caller holds s.mu.
-func (s *Shelf) roomOf(by Owner) int64 {
+// roomOfLocked is how much more can be kept for a task as it is.
+func (s *Shelf) roomOfLocked(by Owner) int64 {
 	room := s.most - s.used.all
 	if by.Peer {
 		room = min(room, s.mostOf(by)-s.used.peers)
@@ -85,9 +85,9 @@ func (s *Shelf) roomOf(by Owner) int64 {
 	return room
 }
 
-// letGo drops what has to go. The caller holds s.mu.
-func (s *Shelf) letGo(by Owner, size int64) error {
-	all, err := s.list() // counts anew: others may have tidied up
+// letGoLocked drops what has to go.
+func (s *Shelf) letGoLocked(by Owner, size int64) error {
+	all, err := s.listLocked() // counts anew: others may have tidied up
 	if err != nil {
 		return err
 	}
@@ -117,9 +117,8 @@ func (s *Shelf) letGo(by Owner, size int64) error {
 	return err
 }
 
-// list returns what stands on the shelf, the oldest first, and counts it. The caller
-// holds s.mu.
-func (s *Shelf) list() ([]shelved, error) {
+// listLocked returns what stands on the shelf, the oldest first, and counts it.
+func (s *Shelf) listLocked() ([]shelved, error) {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read the folder of handed-out files: %w", err)

@@ -31,9 +31,9 @@ type peer struct {
 	Skills                      []string
 }
 
-// ask asks the platform for its parts, and reports whether something is new. What it
-// does not say stays as it was. The caller holds b.mu.
-func (b *Builder) ask(ctx context.Context) (changed bool) {
+// askLocked asks the platform for its parts, and reports whether something is new. What it
+// does not say stays as it was.
+func (b *Builder) askLocked(ctx context.Context) (changed bool) {
 	before := b.parts
 	one(ctx, b, "the platform's instructions", b.cfg.Platform.Instructions, func(text string) {
 		b.parts.Instructions = shortened(text, mostFile)
@@ -148,8 +148,8 @@ func (b *Builder) recall() (p parts) {
 	return p
 }
 
-// keep writes down what the platform has said. The caller holds b.mu.
-func (b *Builder) keep() {
+// keepLocked writes down what the platform has said.
+func (b *Builder) keepLocked() {
 	if b.cfg.Cache == "" {
 		return
 	}

@@ -105,10 +105,10 @@ func (b *Builder) Run(ctx context.Context, start <-chan struct{}) {
 func (b *Builder) Refresh(ctx context.Context) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	changed := b.cfg.Platform != nil && b.ask(ctx)
+	changed := b.cfg.Platform != nil && b.askLocked(ctx)
 	b.make()
 	if changed {
-		b.keep()
+		b.keepLocked()
 	}
 	if !b.asked && ctx.Err() == nil {
 		b.asked = true

@@ -53,14 +53,14 @@ func (s *socketsFolder) take() {
 			_ = dir.Close()
 			return err
 		}
-		s.leave()
+		s.leaveLocked()
 		s.held = dir
 		return nil
 	})
 }
 
-// leave lets it go. The caller holds s.mu.
-func (s *socketsFolder) leave() {
+// leaveLocked lets it go.
+func (s *socketsFolder) leaveLocked() {
 	if s.held != nil {
 		_ = s.held.Close()
 	}
@@ -71,5 +71,5 @@ func (s *socketsFolder) leave() {
 func (s *socketsFolder) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.leave()
+	s.leaveLocked()
 }

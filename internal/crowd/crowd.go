@@ -151,13 +151,13 @@ func (c *crowd) enter(next net.Conn) net.Conn {
 	defer c.mu.Unlock()
 	var out net.Conn
 	if full := c.count[from] >= c.mostOf(from); full || len(c.conns) >= c.most {
-		c.say(from)
-		longest := c.longest(from, full)
+		c.sayLocked(from)
+		longest := c.longestLocked(from, full)
 		if longest == nil {
 			return next
 		}
 		out = longest.Conn
-		c.forget(longest)
+		c.forgetLocked(longest)
 	}
 	in := &conn{Conn: next, from: from}
 	in.waits = c.waiting.PushBack(in)
@@ -174,9 +174,9 @@ func (c *crowd) mostOf(from netip.Prefix) int {
 	return max(1, c.most/4)
 }
 
-// longest returns the connection that has waited longest, of one network or of all; nil if
-// none does. The caller holds c.mu.
-func (c *crowd) longest(from netip.Prefix, alone bool) *conn {
+// longestLocked returns the connection that has waited longest, of one network or of all; nil if
+// none does.
+func (c *crowd) longestLocked(from netip.Prefix, alone bool) *conn {
 	for e := c.waiting.Front(); e != nil; e = e.Next() {
 		if waits := e.Value.(*conn); !alone || waits.from == from {
 			return waits
@@ -203,10 +203,10 @@ func (c *crowd) state(of net.Conn, is http.ConnState) {
 		if h, ok := of.(*headed); ok && is == http.StateIdle {
 			h.next()
 		}
-		c.busy(known)
+		c.busyLocked(known)
 		known.waits = c.waiting.PushBack(known)
 	case http.StateClosed, http.StateHijacked:
-		c.forget(known)
+		c.forgetLocked(known)
 	}
 }
 
@@ -215,7 +215,7 @@ func (c *crowd) letIn(of net.Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if known, ok := c.conns[of]; ok {
-		c.busy(known)
+		c.busyLocked(known)
 	}
 }
 
@@ -228,25 +228,25 @@ func (c *crowd) waits(of net.Conn) {
 	}
 }
 
-// busy takes a connection from those that wait. The caller holds c.mu.
-func (c *crowd) busy(known *conn) {
+// busyLocked takes a connection from those that wait.
+func (c *crowd) busyLocked(known *conn) {
 	if known.waits != nil {
 		c.waiting.Remove(known.waits)
 		known.waits = nil
 	}
 }
 
-// forget takes a connection out. The caller holds c.mu.
-func (c *crowd) forget(known *conn) {
-	c.busy(known)
+// forgetLocked takes a connection out.
+func (c *crowd) forgetLocked(known *conn) {
+	c.busyLocked(known)
 	delete(c.conns, known.Conn)
 	if c.count[known.from]--; c.count[known.from] == 0 {
 		delete(c.count, known.from)
 	}
 }
 
-// say writes of a crowd if it is time to. The caller holds c.mu.
-func (c *crowd) say(from netip.Prefix) {
+// sayLocked writes of a crowd if it is time to.
+func (c *crowd) sayLocked(from netip.Prefix) {
 	c.shed++
 	now := time.Now()
 	if now.Sub(c.said) < saidEvery {

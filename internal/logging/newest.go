@@ -33,7 +33,7 @@ func (r *Redactor) learn(s *source, secrets []string) {
 		}
 	}
 	if fresh {
-		r.renew()
+		r.renewLocked()
 	}
 }
 

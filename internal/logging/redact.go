@@ -48,12 +48,12 @@ func (r *Redactor) Add(secrets ...string) {
 		}
 	}
 	if len(r.secrets) > before {
-		r.renew()
+		r.renewLocked()
 	}
 }
 
-// renew has what is known be looked for. The caller holds r.mu.
-func (r *Redactor) renew() {
+// renewLocked has what is known be looked for.
+func (r *Redactor) renewLocked() {
 	all := slices.Clone(r.secrets)
 	for _, s := range r.sources {
 		all = append(all, s.known...)

@@ -98,7 +98,7 @@ func (r *Refusals) Closed(remote string) bool {
 	}
 	r.mu.Lock()
 	known, ok := r.networks[caller.Network(remote)]
-	closed := r.held >= mostHeld || ok && r.full(known.Value.(*network), time.Now())
+	closed := r.held >= mostHeld || ok && r.fullLocked(known.Value.(*network), time.Now())
 	r.mu.Unlock()
 	if closed {
 		r.cfg.Counted(TooMany)
@@ -135,10 +135,10 @@ func (r *Refusals) Wrong(ctx context.Context, remote, door string) bool {
 func (r *Refusals) enter(ctx context.Context, remote, door string) (until time.Time, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	now, n := time.Now(), r.network(caller.Network(remote))
+	now, n := time.Now(), r.networkLocked(caller.Network(remote))
 	n.count++
-	r.say(ctx, n, door, now)
-	if r.held >= mostHeld || r.full(n, now) {
+	r.sayLocked(ctx, n, door, now)
+	if r.held >= mostHeld || r.fullLocked(n, now) {
 		return time.Time{}, false
 	}
 	if n.next.Before(now) {
@@ -149,14 +149,13 @@ func (r *Refusals) enter(ctx context.Context, remote, door string) (until time.T
 	return n.next, true
 }
 
-// full reports whether as many refusals of a network wait as may. The caller holds r.mu.
-func (r *Refusals) full(n *network, now time.Time) bool {
+// fullLocked reports whether as many refusals of a network wait as may.
+func (r *Refusals) fullLocked(n *network, now time.Time) bool {
 	return n.next.Sub(now) > (mostAhead-1)*r.cfg.Pause
 }
 
-// network returns what is known of one, and forgets another for it if need be. The caller
-// holds r.mu.
-func (r *Refusals) network(prefix netip.Prefix) *network {
+// networkLocked returns what is known of one, and forgets another for it if need be.
+func (r *Refusals) networkLocked(prefix netip.Prefix) *network {
 	if known, ok := r.networks[prefix]; ok {
 		r.recent.MoveToFront(known)
 		return known.Value.(*network)
@@ -171,8 +170,8 @@ func (r *Refusals) network(prefix netip.Prefix) *network {
 	return n
 }
 
-// say writes of a network's refusals if it is time to. The caller holds r.mu.
-func (r *Refusals) say(ctx context.Context, n *network, door string, now time.Time) {
+// sayLocked writes of a network's refusals if it is time to.
+func (r *Refusals) sayLocked(ctx context.Context, n *network, door string, now time.Time) {
 	if now.Sub(r.since) >= saidEvery {
 		r.lines, r.since = 0, now
 	}

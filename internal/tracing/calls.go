@@ -43,12 +43,12 @@ func (t *Tracing) calling(w *work, call agent.ToolCall) trace.Span {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.tools[call.ID] == nil && call.Turn == w.turnID {
-		t.tool(w, agent.Item{ID: call.ID, Kind: agent.KindTool, Tool: call.Tool})
+		t.toolLocked(w, agent.Item{ID: call.ID, Kind: agent.KindTool, Tool: call.Tool})
 	}
 	if span := w.tools[call.ID]; span != nil {
 		return span
 	}
-	return w.running()
+	return w.runningLocked()
 }
 
 // An Observe is [platform.Config.Observe].

@@ -37,56 +37,55 @@ func (t *Tracing) note(w *work, e agent.Event) {
 		}
 		w.said = true
 	case agent.Started:
-		t.started(w, e)
+		t.startedLocked(w, e)
 	case agent.ItemStarted:
-		t.tool(w, e.Item)
+		t.toolLocked(w, e.Item)
 	case agent.ItemCompleted:
-		w.toolEnded(e.Item)
+		w.toolEndedLocked(e.Item)
 	case agent.Question:
-		w.happened("question", attribute.String("question.kind", e.Kind))
+		w.happenedLocked("question", attribute.String("question.kind", e.Kind))
 	case agent.Answered:
-		w.happened("answered")
+		w.happenedLocked("answered")
 	case agent.Paused:
-		w.endTurn("held", codes.Error)
+		w.endTurnLocked("held", codes.Error)
 		if w.wait == nil {
 			w.wait = t.start(w.from, "queue", attribute.String("job.id", w.id))
 		}
 		w.wait.AddEvent("held", trace.WithAttributes(attribute.String("reason", string(e.Kind))))
 	case agent.Resumed:
-		w.happened("released")
+		w.happenedLocked("released")
 	case agent.Steered:
 		if w.wait != nil {
 			w.wait.SetAttributes(attribute.String("codex.turn.id", e.TurnID))
 		}
-		w.endWait("steered")
+		w.endWaitLocked("steered")
 	case agent.Unsteered:
-		w.endWait("unsteered")
+		w.endWaitLocked("unsteered")
 		w.wait = t.start(w.from, "queue", attribute.String("job.id", w.id))
 	}
 }
 
-// happened notes what happens in the turn, or while it is waited for. The caller holds w.mu.
-func (w *work) happened(what string, attrs ...attribute.KeyValue) {
-	if span := w.running(); span != nil {
+// happenedLocked notes what happens in the turn, or while it is waited for.
+func (w *work) happenedLocked(what string, attrs ...attribute.KeyValue) {
+	if span := w.runningLocked(); span != nil {
 		span.AddEvent(what, trace.WithAttributes(attrs...))
 	}
 }
 
-// running is the span of the turn, or else of the waiting; nil between the two. The caller
-// holds w.mu.
-func (w *work) running() trace.Span {
+// runningLocked is the span of the turn, or else of the waiting; nil between the two.
+func (w *work) runningLocked() trace.Span {
 	if w.turn != nil {
 		return w.turn
 	}
 	return w.wait
 }
 
-// started notes what codex has made of an attempt. One that an earlier process has begun has
-// no span yet. The caller holds w.mu.
-func (t *Tracing) started(w *work, e agent.Started) {
-	w.endWait("")
+// startedLocked notes what codex has made of an attempt. One that an earlier process has begun has
+// no span yet.
+func (t *Tracing) startedLocked(w *work, e agent.Started) {
+	w.endWaitLocked("")
 	if w.turn == nil {
-		w.begin(t, e.Attempt)
+		w.beginLocked(t, e.Attempt)
 	}
 	w.turnID = e.TurnID
 	w.turn.SetAttributes(
@@ -102,8 +101,8 @@ func (t *Tracing) started(w *work, e agent.Started) {
 // mostTools bounds the tools of a turn that are traced at the same time.
 const mostTools = 256
 
-// tool begins the span of a tool. The caller holds w.mu.
-func (t *Tracing) tool(w *work, item agent.Item) {
+// toolLocked begins the span of a tool.
+func (t *Tracing) toolLocked(w *work, item agent.Item) {
 	if !item.Kind.IsTool() || w.turn == nil || len(w.tools) >= mostTools || w.tools[item.ID] != nil {
 		return
 	}
@@ -121,8 +120,8 @@ func (t *Tracing) tool(w *work, item agent.Item) {
 	w.tools[item.ID] = span
 }
 
-// toolEnded ends the span of a tool. The caller holds w.mu.
-func (w *work) toolEnded(item agent.Item) {
+// toolEndedLocked ends the span of a tool.
+func (w *work) toolEndedLocked(item agent.Item) {
 	span := w.tools[item.ID]
 	if span == nil {
 		return
@@ -142,7 +141,7 @@ func (w *work) toolEnded(item agent.Item) {
 func (t *Tracing) ended(w *work, end agent.Ended) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if span := w.running(); span != nil && end.Failure != nil { // in codex's name for it: its words may quote
+	if span := w.runningLocked(); span != nil && end.Failure != nil { // in codex's name for it: its words may quote
 		span.SetAttributes(attribute.String("error.type", string(end.Failure.Kind)), attribute.String("codex.error", end.Failure.Code))
 	}
 	if u := end.Usage; w.turn != nil {
@@ -156,7 +155,7 @@ func (t *Tracing) ended(w *work, end agent.Ended) {
 	if end.Outcome == agent.Failed || end.Outcome == agent.Interrupted || end.Outcome == agent.Rejected {
 		code = codes.Error
 	}
-	w.endTurn(string(end.Outcome), code)
-	w.endWait(string(end.Outcome))
+	w.endTurnLocked(string(end.Outcome), code)
+	w.endWaitLocked(string(end.Outcome))
 	t.forget(w)
 }

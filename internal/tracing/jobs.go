@@ -91,7 +91,7 @@ func (t *Tracing) start(at agent.TraceContext, name string, attrs ...attribute.K
 func (t *Tracing) refused(w *work) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.endWait("refused")
+	w.endWaitLocked("refused")
 	t.forget(w)
 }
 
@@ -118,9 +118,9 @@ func (t *Tracing) Attempt(j executor.Job, n int) agent.TraceContext {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.endTurn("cut off", codes.Error) // the one before, if there is one
-	w.endWait("")
-	w.begin(t, n)
+	w.endTurnLocked("cut off", codes.Error) // the one before, if there is one
+	w.endWaitLocked("")
+	w.beginLocked(t, n)
 	return textOf(w.turn)
 }
 
@@ -132,14 +132,14 @@ func (t *Tracing) Attempts() func(executor.Job, int) agent.TraceContext {
 	return t.Attempt
 }
 
-// begin begins the span of a turn. The caller holds w.mu.
-func (w *work) begin(t *Tracing, attempt int) {
+// beginLocked begins the span of a turn.
+func (w *work) beginLocked(t *Tracing, attempt int) {
 	w.turn = t.start(w.from, "turn", attribute.String("job.id", w.id), attribute.Int("codex.attempt", attempt))
 	w.said, w.turnID, w.tools = false, "", nil
 }
 
-// endWait ends the span of the waiting. The caller holds w.mu.
-func (w *work) endWait(why string) {
+// endWaitLocked ends the span of the waiting.
+func (w *work) endWaitLocked(why string) {
 	if w.wait == nil {
 		return
 	}
@@ -150,8 +150,8 @@ func (w *work) endWait(why string) {
 	w.wait = nil
 }
 
-// endTurn ends the span of the turn that runs, with those of its tools. The caller holds w.mu.
-func (w *work) endTurn(outcome string, code codes.Code) {
+// endTurnLocked ends the span of the turn that runs, with those of its tools.
+func (w *work) endTurnLocked(outcome string, code codes.Code) {
 	if w.turn == nil {
 		return
 	}

@@ -121,7 +121,7 @@ func (x *execution) tell(method string, params object) {
 	x.s.mu.Lock()
 	defer x.s.mu.Unlock()
 	params["turnId"] = x.turn.ID
-	x.s.tell(x.t, method, params)
+	x.s.tellLocked(x.t, method, params)
 }
 
 func (x *execution) delta(itemID, text string) {
@@ -131,14 +131,14 @@ func (x *execution) delta(itemID, text string) {
 func (x *execution) newID(kind string) string {
 	x.s.mu.Lock()
 	defer x.s.mu.Unlock()
-	return x.s.newID(kind)
+	return x.s.newIDLocked(kind)
 }
 
 // complete records an item and tells it.
 func (x *execution) complete(item object) {
 	x.s.mu.Lock()
 	x.turn.Items = append(x.turn.Items, item)
-	x.s.logItem(x.t, x.turn.ID, item)
+	x.s.logItemLocked(x.t, x.turn.ID, item)
 	x.s.save(x.t)
 	x.s.mu.Unlock()
 	x.tell("item/completed", object{"item": item, "completedAtMs": time.Now().UnixMilli()})
@@ -177,7 +177,7 @@ func (x *execution) callCommand() {
 	x.started = x.newID("command")
 	x.s.mu.Lock()
 	defer x.s.mu.Unlock()
-	x.logCall()
+	x.logCallLocked()
 }
 
 func (x *execution) startCommand() {

@@ -34,7 +34,7 @@ func (x *execution) end(status string, failure object) {
 	defer x.s.mu.Unlock()
 	x.stop()
 	x.turn.Status, x.turn.Error = status, failure
-	x.s.log(x.t, "event_msg", object{"type": ending(status), "turn_id": x.turn.ID})
+	x.s.logLocked(x.t, "event_msg", object{"type": ending(status), "turn_id": x.turn.ID})
 	x.s.save(x.t)
 	if strings.HasSuffix(x.do.name, "-done") {
 		fatal(x.do.num(0, 3), "thread 'main' panicked after the turn")
@@ -43,13 +43,13 @@ func (x *execution) end(status string, failure object) {
 	if x.do.name == "lose-completed" {
 		return
 	}
-	x.s.tell(x.t, "thread/status/changed", object{"status": object{"type": "idle"}})
+	x.s.tellLocked(x.t, "thread/status/changed", object{"status": object{"type": "idle"}})
 	if x.do.name == "lose-completed-chatty" {
 		go func() {
 			for {
 				time.Sleep(100 * time.Millisecond)
 				x.s.mu.Lock()
-				x.s.tell(x.t, "item/commandExecution/outputDelta", object{"turnId": "turn-earlier", "itemId": "c", "delta": "tick"})
+				x.s.tellLocked(x.t, "item/commandExecution/outputDelta", object{"turnId": "turn-earlier", "itemId": "c", "delta": "tick"})
 				x.s.mu.Unlock()
 			}
 		}()
@@ -62,7 +62,7 @@ func (x *execution) end(status string, failure object) {
 	if status == "interrupted" {
 		view["items"] = []any{}
 	}
-	x.s.tell(x.t, "turn/completed", object{"turn": view})
+	x.s.tellLocked(x.t, "turn/completed", object{"turn": view})
 }
 
 // sleep reports whether the turn goes on.

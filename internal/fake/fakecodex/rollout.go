@@ -18,9 +18,9 @@ func (s *server) rollout(t *thread) string {
 	return filepath.Join(s.dir, t.ID+".jsonl")
 }
 
-// log adds a line to the rollout file of a thread: before what it tells of has
-// any effect, as codex does. The caller holds s.mu.
-func (s *server) log(t *thread, kind string, payload object) {
+// logLocked adds a line to the rollout file of a thread: before what it tells of has
+// any effect, as codex does.
+func (s *server) logLocked(t *thread, kind string, payload object) {
 	if s.dir == "" {
 		return
 	}
@@ -39,8 +39,8 @@ func (s *server) log(t *thread, kind string, payload object) {
 	}
 }
 
-// logItem adds a finished item. The caller holds s.mu.
-func (s *server) logItem(t *thread, turnID string, item object) {
+// logItemLocked adds a finished item.
+func (s *server) logItemLocked(t *thread, turnID string, item object) {
 	logged := object{"id": item["id"], "client_id": item["clientId"]}
 	switch item["type"] {
 	case "userMessage":
@@ -50,12 +50,12 @@ func (s *server) logItem(t *thread, turnID string, item object) {
 	default:
 		logged["type"] = "CommandExecution"
 	}
-	s.log(t, "event_msg", object{"type": "item_completed", "turn_id": turnID, "item": logged})
+	s.logLocked(t, "event_msg", object{"type": "item_completed", "turn_id": turnID, "item": logged})
 }
 
-// logCall adds the call of a tool. The caller holds s.mu.
-func (x *execution) logCall() {
-	x.s.log(x.t, "response_item", object{
+// logCallLocked adds the call of a tool.
+func (x *execution) logCallLocked() {
+	x.s.logLocked(x.t, "response_item", object{
 		"type": "function_call", "name": "exec_command", "call_id": x.started,
 		"internal_chat_message_metadata_passthrough": object{"turn_id": x.turn.ID},
 	})

@@ -103,14 +103,14 @@ func (s *server) call(m message) {
 		result = object{"account": nil, "requiresOpenaiAuth": false}
 	case "thread/start", "thread/resume", "thread/unsubscribe", "thread/archive", "thread/unarchive", "thread/turns/list",
 		"thread/queue/list", "thread/backgroundTerminals/list", "thread/backgroundTerminals/terminate":
-		result, err = s.threadCall(m.Method, p)
+		result, err = s.threadCallLocked(m.Method, p)
 	case "turn/start":
-		s.startTurn(m.ID, p)
+		s.startTurnLocked(m.ID, p)
 		return
 	case "turn/steer":
 		result, err = s.steer(p)
 	case "turn/interrupt":
-		s.interrupt(m.ID, p)
+		s.interruptLocked(m.ID, p)
 		return
 	default:
 		err = fmt.Errorf("Invalid request: unknown variant `%s`", m.Method) //nolint:staticcheck // codex's own words

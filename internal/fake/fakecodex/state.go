@@ -55,14 +55,14 @@ func (s *server) first() bool {
 	return err == nil
 }
 
-// newID returns an id that no other run makes. The caller holds s.mu.
-func (s *server) newID(kind string) string {
+// newIDLocked returns an id that no other run makes.
+func (s *server) newIDLocked(kind string) string {
 	s.lastID++
 	return fmt.Sprintf("%s-%d-%d-%d", kind, os.Getpid(), time.Now().UnixNano(), s.lastID)
 }
 
-// tell sends a notification of a thread, if anybody follows it. The caller holds s.mu.
-func (s *server) tell(t *thread, method string, params object) {
+// tellLocked sends a notification of a thread, if anybody follows it.
+func (s *server) tellLocked(t *thread, method string, params object) {
 	if t.Subscribed {
 		params["threadId"] = t.ID
 		s.notify(method, params)

@@ -4,12 +4,12 @@ import (
 	"fmt"
 )
 
-// threadCall carries out a call about a thread. The caller holds s.mu.
-func (s *server) threadCall(method string, p params) (any, error) {
+// threadCallLocked carries out a call about a thread.
+func (s *server) threadCallLocked(method string, p params) (any, error) {
 	t := s.threads[p.ThreadID]
 	switch method {
 	case "thread/start":
-		t = &thread{ID: s.newID("thread"), Subscribed: true}
+		t = &thread{ID: s.newIDLocked("thread"), Subscribed: true}
 		s.threads[t.ID] = t
 		return s.session(t), nil
 	case "thread/archive":
@@ -54,7 +54,7 @@ func (s *server) threadCall(method string, p params) (any, error) {
 	case "thread/backgroundTerminals/list":
 		return object{"data": append([]object{}, t.Terminals...), "nextCursor": nil}, nil
 	default:
-		return object{"terminated": t.terminate(p.ProcessID)}, nil
+		return object{"terminated": t.terminateLocked(p.ProcessID)}, nil
 	}
 }
 
@@ -75,8 +75,8 @@ func (s *server) turnsList(t *thread, p params) (any, error) {
 	return object{"data": t.list(p.Limit, p.ItemsView), "nextCursor": nil}, nil
 }
 
-// terminate ends a background terminal. The caller holds server.mu.
-func (t *thread) terminate(processID string) bool {
+// terminateLocked ends a background terminal.
+func (t *thread) terminateLocked(processID string) bool {
 	for i, terminal := range t.Terminals {
 		if terminal["processId"] == processID {
 			t.Terminals = append(t.Terminals[:i:i], t.Terminals[i+1:]...)

@@ -21,16 +21,15 @@ func (s *server) action(text string) step {
 	return s.turn
 }
 
-// startTurn starts a turn, or folds the input into the one that runs. The
-// caller holds s.mu.
-func (s *server) startTurn(id json.RawMessage, p params) {
+// startTurnLocked starts a turn, or folds the input into the one that runs.
+func (s *server) startTurnLocked(id json.RawMessage, p params) {
 	t := s.threads[p.ThreadID]
 	if t == nil {
 		s.refuse(id, "thread not found: "+p.ThreadID)
 		return
 	}
 	if t.active != nil {
-		s.addInput(t, p)
+		s.addInputLocked(t, p)
 		s.answer(id, object{"turn": t.active.view("notLoaded")})
 		return
 	}
@@ -38,7 +37,7 @@ func (s *server) startTurn(id json.RawMessage, p params) {
 	if do.name == "die-before" {
 		fatal(do.num(0, 3), "thread 'main' panicked before the turn")
 	}
-	started := &turn{ID: s.newID("turn"), Status: "inProgress"}
+	started := &turn{ID: s.newIDLocked("turn"), Status: "inProgress"}
 	if do.name != "no-start-answer" {
 		s.answer(id, object{"turn": started.view("notLoaded")})
 	}
@@ -50,45 +49,45 @@ func (s *server) startTurn(id json.RawMessage, p params) {
 		fatal(do.num(0, 3), "thread 'main' panicked early in the turn")
 	}
 	t.Turns, t.active = append(t.Turns, started), started
-	s.log(t, "event_msg", object{"type": "task_started", "turn_id": started.ID})
+	s.logLocked(t, "event_msg", object{"type": "task_started", "turn_id": started.ID})
 	ctx, stop := context.WithCancel(context.Background())
 	t.running = &execution{s: s, t: t, turn: started, do: do, text: p.text(), ctx: ctx, stop: stop, steered: make(chan struct{}, 1)}
 	if do.name == "begin-late" {
-		t.running.beginLate(p)
+		t.running.beginLateLocked(p)
 		return
 	}
-	t.running.begin(p)
+	t.running.beginLocked(p)
 }
 
-// begin shows that the turn runs, and runs it. The caller holds s.mu.
-func (x *execution) begin(p params) {
-	x.s.tell(x.t, "thread/status/changed", object{"status": object{"type": "active", "activeFlags": []any{}}})
-	x.s.tell(x.t, "turn/started", object{"turn": x.turn.view("notLoaded")})
-	x.s.addInput(x.t, p)
+// beginLocked shows that the turn runs, and runs it.
+func (x *execution) beginLocked(p params) {
+	x.s.tellLocked(x.t, "thread/status/changed", object{"status": object{"type": "active", "activeFlags": []any{}}})
+	x.s.tellLocked(x.t, "turn/started", object{"turn": x.turn.view("notLoaded")})
+	x.s.addInputLocked(x.t, p)
 	go x.run()
 }
 
-// beginLate has a turn be for long what it is for a moment in codex: its history calls it
-// interrupted, and there is nothing to interrupt. The caller holds s.mu.
-func (x *execution) beginLate(p params) {
+// beginLateLocked has a turn be for long what it is for a moment in codex: its history calls it
+// interrupted, and there is nothing to interrupt.
+func (x *execution) beginLateLocked(p params) {
 	x.late, x.turn.Status = true, "interrupted"
-	x.s.tell(x.t, "thread/status/changed", object{"status": object{"type": "idle"}})
+	x.s.tellLocked(x.t, "thread/status/changed", object{"status": object{"type": "idle"}})
 	time.AfterFunc(x.do.ms(0), func() {
 		x.s.mu.Lock()
 		defer x.s.mu.Unlock()
 		x.late, x.turn.Status = false, "inProgress"
-		x.begin(p)
+		x.beginLocked(p)
 	})
 }
 
-// addInput records a user's message in the running turn. The caller holds s.mu.
-func (s *server) addInput(t *thread, p params) {
-	item := object{"type": "userMessage", "id": s.newID("item"), "clientId": p.ClientID, "content": p.Input}
+// addInputLocked records a user's message in the running turn.
+func (s *server) addInputLocked(t *thread, p params) {
+	item := object{"type": "userMessage", "id": s.newIDLocked("item"), "clientId": p.ClientID, "content": p.Input}
 	t.active.Items = append(t.active.Items, item)
-	s.logItem(t, t.active.ID, item)
+	s.logItemLocked(t, t.active.ID, item)
 	s.save(t)
 	for _, method := range []string{"item/started", "item/completed"} {
-		s.tell(t, method, object{"turnId": t.active.ID, "item": item})
+		s.tellLocked(t, method, object{"turnId": t.active.ID, "item": item})
 	}
 }
 
@@ -103,7 +102,7 @@ func (s *server) steer(p params) (any, error) {
 		return nil, fmt.Errorf("expected active turn id `%s` but found `%s`", p.ExpectedTurnID, t.active.ID)
 	}
 	if _, lose := s.step("lose-steers"); !lose {
-		s.addInput(t, p)
+		s.addInputLocked(t, p)
 		t.running.text += "\n" + p.text()
 	}
 	select {
@@ -113,8 +112,8 @@ func (s *server) steer(p params) (any, error) {
 	return object{"turnId": t.active.ID}, nil
 }
 
-// interrupt answers first and ends the turn then. The caller holds s.mu.
-func (s *server) interrupt(id json.RawMessage, p params) {
+// interruptLocked answers first and ends the turn then.
+func (s *server) interruptLocked(id json.RawMessage, p params) {
 	t := s.threads[p.ThreadID]
 	switch {
 	case t == nil:

@@ -97,7 +97,7 @@ func (i *Issuer) Auth() []byte { return i.AuthUntil(time.Now().Add(time.Hour)) }
 func (i *Issuer) AuthUntil(expiry time.Time) []byte {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	tokens := i.issue(expiry)
+	tokens := i.issueLocked(expiry)
 	tokens["account_id"] = "account-1"
 	text, err := json.Marshal(map[string]any{
 		"auth_mode": "chatgpt", "OPENAI_API_KEY": nil, "tokens": tokens, "last_refresh": time.Now().UTC().Format(time.RFC3339),
@@ -142,7 +142,7 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request) {
 	} else {
 		i.burnt = false // these are others
 	}
-	answer(w, http.StatusOK, i.issue(time.Now().Add(time.Hour)))
+	answer(w, http.StatusOK, i.issueLocked(time.Now().Add(time.Hour)))
 }
 
 // behind takes what is to be done first.
@@ -151,8 +151,8 @@ func (i *Issuer) behind() (first func()) {
 	return first
 }
 
-// issue makes tokens. The caller holds i.mu.
-func (i *Issuer) issue(expiry time.Time) map[string]any {
+// issueLocked makes tokens.
+func (i *Issuer) issueLocked(expiry time.Time) map[string]any {
 	i.tokens++
 	claims := map[string]any{
 		"email": Email, "exp": expiry.Unix(), "jti": i.tokens,
