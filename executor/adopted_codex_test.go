@@ -64,7 +64,7 @@ func TestForeignThreadsGoOn(t *testing.T) {
 			offers(&bench{answer: echo}, "list_peers")(&cfg)
 			theirs := begin(t, cfg)
 			book := &notebook{attempts: []executor.Attempt{{Conversation: "one", Thread: theirs, Tools: executor.ForeignTools}}}
-			cfg.Book = book
+			cfg.Journal = book
 			ours := ""
 			for _, job := range []string{"j1", "j2", "j3"} { // the second process finds what the first has written down
 				e := running(t, cfg)

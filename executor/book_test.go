@@ -131,7 +131,7 @@ func write(path string, p page) error {
 	return err
 }
 
-// read returns what is in the file: the book, the newest attempt if it was cut
+// read returns what is in the file: the journal, the newest attempt if it was cut
 // off, and all ends.
 func read(path string) (b *notebook, cut *executor.Cut, ends []agent.Ended, err error) {
 	b = &notebook{path: path}
@@ -158,17 +158,17 @@ func read(path string) (b *notebook, cut *executor.Cut, ends []agent.Ended, err 
 }
 
 // TestBookBeforeCodex has a full disk: nothing reaches codex before the attempt
-// stands in the book, and the job keeps its place.
+// stands in the journal, and the job keeps its place.
 func TestBookBeforeCodex(t *testing.T) {
 	t.Parallel()
 	var wire lockedBuffer
 	book := &notebook{refuse: 1 << 20}
-	e := onFake(t, "", func(c *executor.Config) { c.Book, c.Child.Wire = book, &wire })
+	e := onFake(t, "", func(c *executor.Config) { c.Journal, c.Child.Wire = book, &wire })
 	first := submit(t, e, "j1", "one", "hello")
-	eventually(t, "the book to refuse", func() bool { return len(seen[agent.Notice](first)) == 1 })
+	eventually(t, "the journal to refuse", func() bool { return len(seen[agent.Notice](first)) == 1 })
 	second := submit(t, e, "j2", "one", "behind it")
 	if strings.Contains(wire.String(), "hello") {
-		t.Error("codex has the message, and the book has not")
+		t.Error("codex has the message, and the journal has not")
 	}
 	book.mu.Lock()
 	book.refuse = 0
@@ -186,10 +186,10 @@ func TestBookBeforeCodex(t *testing.T) {
 // TestBookThatDoesNotWork lets a job that waits for it be canceled, and Close end it.
 func TestBookThatDoesNotWork(t *testing.T) {
 	t.Parallel()
-	e := onFake(t, "", func(c *executor.Config) { c.Book = &notebook{refuse: 1000} })
+	e := onFake(t, "", func(c *executor.Config) { c.Journal = &notebook{refuse: 1000} })
 	canceled, closed := submit(t, e, "j1", "one", "hello"), submit(t, e, "j2", "two", "hello")
 	for _, w := range []*witness{canceled, closed} {
-		eventually(t, "the book to refuse", func() bool { return len(seen[agent.Notice](w)) == 1 })
+		eventually(t, "the journal to refuse", func() bool { return len(seen[agent.Notice](w)) == 1 })
 	}
 	if err := e.Cancel(t.Context(), "j1"); err != nil {
 		t.Fatal(err)
@@ -205,12 +205,12 @@ func TestBookThatDoesNotWork(t *testing.T) {
 	}
 }
 
-// TestThreadOutlivesTheProcess goes on with the thread that the book names.
+// TestThreadOutlivesTheProcess goes on with the thread that the journal names.
 func TestThreadOutlivesTheProcess(t *testing.T) {
 	t.Parallel()
 	state, book := "state "+t.TempDir(), &notebook{}
 	for i, text := range []string{"before", "after"} {
-		e := onFake(t, state, func(c *executor.Config) { c.Book = book })
+		e := onFake(t, state, func(c *executor.Config) { c.Journal = book })
 		wantEnd(t, submit(t, e, text, "one", text).wait(t), agent.Completed, "")
 		if err := e.Close(t.Context()); err != nil {
 			t.Fatal(err)
@@ -224,7 +224,7 @@ func TestThreadOutlivesTheProcess(t *testing.T) {
 // TestThreadsAreReadBeforeCodexStarts waits for a book that is not to be had at once.
 func TestThreadsAreReadBeforeCodexStarts(t *testing.T) {
 	book := &lateBook{fails: 2}
-	e := onFake(t, "", func(c *executor.Config) { c.Book = book })
+	e := onFake(t, "", func(c *executor.Config) { c.Journal = book })
 	began := time.Now()
 	wantEnd(t, submit(t, e, "j1", "one", "hello").wait(t), agent.Completed, "")
 	if book.fails != 0 || time.Since(began) < 400*time.Millisecond {

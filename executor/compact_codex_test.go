@@ -226,7 +226,7 @@ func TestDeathBehindACompaction(t *testing.T) {
 		}
 	})
 	cfg, book := codexConfig(t, model), &notebook{}
-	cfg.Book = book
+	cfg.Journal = book
 	e := executor.New(cfg)
 	submit(t, e, "j1", "one", "run echo once").wait(t)
 	if err := e.Close(t.Context()); err != nil {

@@ -97,7 +97,7 @@ type Config struct {
 	// for such a sandbox.
 	Apart []within.Place
 
-	Book    Book                // keeps what outlives this process; nil keeps nothing
+	Journal Journal             // keeps what outlives this process; nil keeps nothing
 	Redact  func(string) string // applied to texts of codex before they are shown; nil leaves them
 	Hide    func(string) string // applied to what is asked: takes known secrets out and nothing else; nil leaves it
 	Metrics Metrics             // nil counts nothing
@@ -182,8 +182,8 @@ func (c Config) withDefaults() Config {
 	c.ToolTimeout = cmp.Or(c.ToolTimeout, 30*time.Minute)
 	c.LoginProbe = cmp.Or(c.LoginProbe, time.Minute)
 	c.LimitProbe = cmp.Or(c.LimitProbe, 5*time.Second)
-	if c.Book == nil {
-		c.Book = noBook{}
+	if c.Journal == nil {
+		c.Journal = noJournal{}
 	}
 	if c.Redact == nil {
 		c.Redact = func(s string) string { return s }

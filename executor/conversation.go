@@ -29,7 +29,7 @@ type conversation struct {
 
 	// strange tells of words in its thread that no message here has brought. blocked says that the thread has
 	// something that the provider refuses to read, and that could not be taken out yet. Both are set under the
-	// turn lock, and no book has them.
+	// turn lock, and no journal has them.
 	strange strangeness
 	blocked atomic.Bool
 
@@ -37,7 +37,7 @@ type conversation struct {
 	// Functions that take a conversation are called under it, unless they say otherwise. It guards
 	// the fields below.
 	lock       sync.Mutex
-	recalled   bool // the book was asked for its thread
+	recalled   bool // the journal was asked for its thread
 	threadID   string
 	rollout    string    // the thread's file, as codex names it; empty before it was loaded
 	resumable  bool      // a turn was acknowledged, so the thread may be on disk
@@ -82,9 +82,9 @@ func (d *driver) unpin(c *conversation) {
 }
 
 // letGoLocked forgets a conversation of which nothing is worth keeping: it is not pinned, and has
-// no loaded thread and nothing that the book does not know.
+// no loaded thread and nothing that the journal does not know.
 func (d *driver) letGoLocked(c *conversation) {
-	_, bookless := d.cfg.Book.(noBook)
+	_, bookless := d.cfg.Journal.(noJournal)
 	if c.users == 0 && c.loadedIn == nil && (!bookless || !c.known) && !c.strange.any() && !c.blocked.Load() && d.conversations[c.key] == c {
 		delete(d.conversations, c.key)
 	}

@@ -33,7 +33,7 @@ func TestDeathInMidTurn(t *testing.T) {
 	for action, want := range cases {
 		t.Run(strings.ReplaceAll(action, " ", "-"), func(t *testing.T) {
 			book := &notebook{}
-			e := onFake(t, "", func(c *executor.Config) { c.Book = book })
+			e := onFake(t, "", func(c *executor.Config) { c.Journal = book })
 			submit(t, e, "j0", "one", "before").wait(t)
 			w := submit(t, e, "j1", "one", "!"+action)
 			end := w.wait(t)
@@ -94,7 +94,7 @@ func TestCutWithoutARollout(t *testing.T) {
 // TestCancelOfACut wins over the attempt that would follow.
 func TestCancelOfACut(t *testing.T) {
 	book := &notebook{}
-	e := onFake(t, "slow thread/turns/list 20000", func(c *executor.Config) { c.Book = book })
+	e := onFake(t, "slow thread/turns/list 20000", func(c *executor.Config) { c.Journal = book })
 	w := submit(t, e, "j1", "one", "!die 3")
 	eventually(t, "the turn to be cut", func() bool { return len(seen[agent.Started](w)) == 1 && e.Health().Child.Restarts == 1 })
 	began := time.Now()
@@ -135,7 +135,7 @@ func TestNextProcess(t *testing.T) {
 				cutOff(t, state, book, first, test.action)
 				cut := book.last("j1")
 				cut.Tool = test.noted
-				e := onFake(t, state, func(c *executor.Config) { c.Book = book })
+				e := onFake(t, state, func(c *executor.Config) { c.Journal = book })
 				w := submitCut(t, e, "j1", "one", "hello", cut)
 				behind := submit(t, e, "j2", "one", "behind")
 				end := w.wait(t)
@@ -160,7 +160,7 @@ func TestNextProcess(t *testing.T) {
 // that is killed in the middle of it.
 func cutOff(t *testing.T, state string, book *notebook, first bool, action string) {
 	t.Helper()
-	e := onFake(t, state, func(c *executor.Config) { c.Book = book })
+	e := onFake(t, state, func(c *executor.Config) { c.Journal = book })
 	if !first {
 		submit(t, e, "j0", "one", "before").wait(t)
 	}
@@ -182,7 +182,7 @@ func TestStopInTheMiddle(t *testing.T) {
 	for action, tools := range map[string]bool{"!hang": false, "!hang-terminal": true} {
 		t.Run(action[1:], func(t *testing.T) {
 			state, book := "state "+t.TempDir(), &notebook{}
-			e := onFake(t, state, func(c *executor.Config) { c.Book = book })
+			e := onFake(t, state, func(c *executor.Config) { c.Journal = book })
 			w := submit(t, e, "j1", "one", action)
 			eventually(t, "the turn to run", func() bool {
 				return len(seen[agent.Started](w)) == 1 && (!tools || commandRuns(w))
@@ -195,7 +195,7 @@ func TestStopInTheMiddle(t *testing.T) {
 			if end.Tools != tools {
 				t.Errorf("tools = %v", end.Tools)
 			}
-			next := onFake(t, state, func(c *executor.Config) { c.Book = book })
+			next := onFake(t, state, func(c *executor.Config) { c.Journal = book })
 			end = submitCut(t, next, "j1", "one", "hello", book.last("j1")).wait(t)
 			if tools {
 				wantEnd(t, end, agent.Interrupted, agent.FailUnreachable)
@@ -211,7 +211,7 @@ func TestSecondCutOverProcesses(t *testing.T) {
 	t.Parallel()
 	state, book := "state "+t.TempDir(), &notebook{}
 	for i, want := range []agent.FailureKind{agent.FailShutdown, agent.FailShutdown, agent.FailUnreachable} {
-		e := onFake(t, state, func(c *executor.Config) { c.Book = book })
+		e := onFake(t, state, func(c *executor.Config) { c.Journal = book })
 		w := submitCut(t, e, "j1", "one", "!hang", book.last("j1"))
 		if want == agent.FailShutdown {
 			eventually(t, "the turn to start", func() bool { return len(seen[agent.Started](w)) == 1 })
@@ -231,7 +231,7 @@ func TestSecondCutOverProcesses(t *testing.T) {
 func TestCodexThatDoesNotStart(t *testing.T) {
 	t.Parallel()
 	book := &notebook{attempts: []executor.Attempt{{Job: "j1", N: 1, Conversation: "one", Thread: "t1"}}}
-	e := onFake(t, "exit 7", func(c *executor.Config) { c.Book = book })
+	e := onFake(t, "exit 7", func(c *executor.Config) { c.Journal = book })
 	end := submitCut(t, e, "j1", "one", "hello", book.last("j1")).wait(t)
 	wantEnd(t, end, agent.Interrupted, agent.FailUnreachable)
 	if !end.Tools || len(book.attempts) != 1 {
@@ -245,7 +245,7 @@ func TestWriterIsWaitedOut(t *testing.T) {
 	state, book := "state "+t.TempDir(), &notebook{}
 	cutOff(t, state, book, false, "!die 3")
 	script := state + "; refuse-first thread/resume thread x already has an active writer"
-	e := onFake(t, script, func(c *executor.Config) { c.Book = book })
+	e := onFake(t, script, func(c *executor.Config) { c.Journal = book })
 	wantEnd(t, submitCut(t, e, "j1", "one", "hello", book.last("j1")).wait(t), agent.Completed, "")
 }
 
@@ -257,7 +257,7 @@ func TestCutOnAnEarlierThread(t *testing.T) {
 			state, book := "state "+t.TempDir(), &notebook{}
 			cutOff(t, state, book, true, action)
 			cut := book.last("j1")
-			e := onFake(t, state, func(c *executor.Config) { c.Book = book })
+			e := onFake(t, state, func(c *executor.Config) { c.Journal = book })
 			wantEnd(t, submit(t, e, "j2", "other", "hello").wait(t), agent.Completed, "")
 			newer := book.last("j2").ThreadID
 			book.attempts[1].Conversation = "one"

@@ -58,7 +58,7 @@
 //
 // # Attempts
 //
-// An attempt at a job is written down in the [Book] before codex sees a byte of
+// An attempt at a job is written down in the [Journal] before codex sees a byte of
 // it, and carries a number of its own into the thread's history. When the child
 // dies, or this process did, the history and the thread's rollout file say what
 // became of the attempt: cut.go has the table. A turn that was cut off before it

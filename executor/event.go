@@ -43,7 +43,7 @@ type Job struct {
 	Lend agent.Lender `json:"-"`
 }
 
-// A Cut is an attempt that [Book.Begin] has written down and whose end nobody saw.
+// A Cut is an attempt that [Journal.Begin] has written down and whose end nobody saw.
 type Cut struct {
 	Attempt  int // its number, from 1
 	ThreadID string

@@ -53,17 +53,17 @@ type job struct {
 	done      chan struct{} // closed after Ended was observed
 
 	// Guarded by Executor.mu; see steer.go.
-	seq     int64  // the order of acceptance
-	told    bool   // its observer knows of its end, or is about to
-	turned  bool   // a turn of it has begun
-	closed  bool   // its turns take no more messages
-	drains  bool   // it has begun, see drain.go
-	line    *line  // into the turn that runs; nil if none does
-	steers  []*job // messages that were handed to its turns, in the order of acceptance
-	into    *job   // whose turn it was handed to; nil if it is in a queue, or out of one
-	sent    bool   // to codex, in the present turn of into
-	heard   bool   // it stands in the history of that turn
-	steered bool   // Steered was observed
+	seq      int64     // the order of acceptance
+	told     bool      // its observer knows of its end, or is about to
+	turned   bool      // a turn of it has begun
+	closed   bool      // its turns take no more messages
+	drains   bool      // it has begun, see drain.go
+	steering *steering // into the turn that runs; nil if none does
+	steers   []*job    // messages that were handed to its turns, in the order of acceptance
+	into     *job      // whose turn it was handed to; nil if it is in a queue, or out of one
+	sent     bool      // to codex, in the present turn of into
+	heard    bool      // it stands in the history of that turn
+	steered  bool      // Steered was observed
 }
 
 // New returns an executor. The child is started by the first job, or by [Executor.Warm].

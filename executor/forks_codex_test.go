@@ -25,7 +25,7 @@ type moving struct {
 func onTheMove(t *testing.T, before, after *modeltest.Model, change func(*executor.Config)) *moving {
 	t.Helper()
 	m := &moving{cfg: codexConfig(t, before), book: &notebook{}, before: before, after: after}
-	m.cfg.Book = m.book
+	m.cfg.Journal = m.book
 	if change != nil {
 		change(&m.cfg)
 	}
@@ -158,7 +158,7 @@ func TestForkOfATakenOver(t *testing.T) {
 	m := onTheMove(t, modeltest.Start(t, fakemodel.Keywords), modeltest.Start(t, fakemodel.Keywords), func(c *executor.Config) {
 		offers(&bench{answer: echo}, "list_peers")(c)
 		theirs := execSession(t, *c, "remember teal-7")
-		c.Book = &notebook{attempts: []executor.Attempt{{Conversation: "one", Thread: theirs, Tools: executor.ForeignTools}}}
+		c.Journal = &notebook{attempts: []executor.Attempt{{Conversation: "one", Thread: theirs, Tools: executor.ForeignTools}}}
 	})
 	submit(t, m.Executor, "j1", "one", "say one").wait(t)
 	m.move(t)

@@ -33,7 +33,7 @@ func TestToolOfANarrowTurn(t *testing.T) {
 				x.e = onCodex(t, modeltest.Start(t, fakemodel.Keywords), func(c *executor.Config) {
 					withMCP()(c)
 					c.Thread.ApprovalPolicy, c.Thread.Sandbox = policy, appserver.DangerFullAccess
-					c.Book = &notebook{}
+					c.Journal = &notebook{}
 				})
 				for i := range 4 {
 					x.in = fmt.Sprint("context-", i)
@@ -110,7 +110,7 @@ func TestToolOfANarrowFirstTurn(t *testing.T) {
 	x := tooled{t: t, own: appserver.Never, narrow: agent.Options{Sandbox: agent.ReadOnly}}
 	x.e = onCodex(t, modeltest.Start(t, fakemodel.Keywords), func(c *executor.Config) {
 		withMCP()(c)
-		c.Thread.ApprovalPolicy, c.Thread.Sandbox, c.Book = appserver.Never, appserver.DangerFullAccess, book
+		c.Thread.ApprovalPolicy, c.Thread.Sandbox, c.Journal = appserver.Never, appserver.DangerFullAccess, book
 	})
 	full := func(refuse int) {
 		book.mu.Lock()
@@ -121,7 +121,7 @@ func TestToolOfANarrowFirstTurn(t *testing.T) {
 		x.in = fmt.Sprint("context-", i)
 		full(1 << 30)
 		never := x.submit("say hello", agent.Options{})
-		eventually(t, "the book to be full", func() bool { return len(seen[agent.Notice](never)) > 0 })
+		eventually(t, "the journal to be full", func() bool { return len(seen[agent.Notice](never)) > 0 })
 		cancel(t, x.e, fmt.Sprint("j", x.n))
 		wantEnd(t, never.wait(t), agent.Canceled, "")
 		full(0)
@@ -147,7 +147,7 @@ func TestLoadingThatWasCanceled(t *testing.T) {
 			x := tooled{t: t, in: "one"}
 			x.e = onCodex(t, modeltest.Start(t, fakemodel.Keywords), func(c *executor.Config) {
 				slow(begun, may)(c)
-				c.Thread.ApprovalPolicy, c.Thread.Sandbox, c.Book = appserver.Never, appserver.DangerFullAccess, &notebook{}
+				c.Thread.ApprovalPolicy, c.Thread.Sandbox, c.Journal = appserver.Never, appserver.DangerFullAccess, &notebook{}
 			})
 			put(t, may)
 			wantEnd(t, x.submit("say hello", after.first).wait(t), agent.Completed, "")
@@ -174,7 +174,7 @@ func TestThreadThatIsFollowed(t *testing.T) {
 	t.Parallel()
 	x := tooled{t: t, in: "one"}
 	x.e = onCodex(t, modeltest.Start(t, fakemodel.Keywords), func(c *executor.Config) {
-		c.Thread.ApprovalPolicy, c.Thread.Sandbox, c.Book = appserver.Never, appserver.DangerFullAccess, &notebook{}
+		c.Thread.ApprovalPolicy, c.Thread.Sandbox, c.Journal = appserver.Never, appserver.DangerFullAccess, &notebook{}
 	})
 	w := x.submit("say hello", agent.Options{})
 	wantEnd(t, w.wait(t), agent.Completed, "")

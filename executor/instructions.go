@@ -35,7 +35,7 @@ const tellTimeout = 5 * time.Second
 type heard struct {
 	loaded string // those that the thread was loaded with, which a compaction goes back to
 	known  string // those that the model has heard last
-	kept   string // what the book has of known
+	kept   string // what the journal has of known
 	told   bool   // the turn that runs has them with it
 	times  int    // that turns had some with them
 }
@@ -173,7 +173,7 @@ func (d *driver) keepHeard(c *conversation) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.root), tellTimeout)
 	defer cancel()
-	if err := d.cfg.Book.RecordInstructions(ctx, c.threadID, c.heard.known); err != nil {
+	if err := d.cfg.Journal.RecordInstructions(ctx, c.threadID, c.heard.known); err != nil {
 		d.log.Warn("what a thread was told could not be written down", "thread_id", c.threadID, "err", err)
 		return
 	}

@@ -113,7 +113,7 @@ func TestInstructionsOverARestart(t *testing.T) {
 	cfg := codexConfig(t, model)
 	cfg.Instructions = p.now
 	book := &notebook{}
-	cfg.Book = book
+	cfg.Journal = book
 	e := executor.New(cfg)
 	check(t, e, model, "j1", "a", "one")
 	if err := e.Close(t.Context()); err != nil {
@@ -163,7 +163,7 @@ func TestInstructionsOutliveACompaction(t *testing.T) {
 			var p persona
 			p.is("PERSONA-one")
 			cfg := codexConfig(t, model)
-			cfg.Instructions, cfg.Book = p.now, &notebook{}
+			cfg.Instructions, cfg.Journal = p.now, &notebook{}
 			e := executor.New(cfg)
 			defer func() { e.Close(t.Context()) }()
 			check(t, e, model, "j1", "a", "one")

@@ -28,7 +28,7 @@ const fewTurns, manyTurns = 5, 100
 func (d *driver) lookUp(ctx context.Context, c *conversation, of Attempt, on *child) (finding, error) {
 	if err := d.loadCut(ctx, c, on); err != nil {
 		if appserver.IsNoRollout(err) { // codex makes the file before it asks the model
-			lost, bookErr := d.cfg.Book.ThreadUsed(ctx, of.Thread)
+			lost, bookErr := d.cfg.Journal.ThreadUsed(ctx, of.Thread)
 			d.forget(c, err)
 			found := finding{on: on}
 			if lost {

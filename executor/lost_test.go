@@ -47,12 +47,12 @@ func TestLossBehindACut(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			book := &notebook{used: c.used, turned: c.turned}
-			first := onFake(t, "", func(cfg *executor.Config) { cfg.Book = book })
+			first := onFake(t, "", func(cfg *executor.Config) { cfg.Journal = book })
 			submit(t, first, "j0", "one", "before").wait(t)
 			if err := first.Close(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			e := onFake(t, "refuse thread/resume no rollout found for thread id x; turn echo", func(cfg *executor.Config) { cfg.Book = book })
+			e := onFake(t, "refuse thread/resume no rollout found for thread id x; turn echo", func(cfg *executor.Config) { cfg.Journal = book })
 			w := submitCut(t, e, "j1", "one", "hello", &executor.Cut{Attempt: 1, ThreadID: book.attempts[0].Thread, Tool: c.tool})
 			if end := w.wait(t); end.Outcome != c.outcome || end.Tools != (c.outcome == agent.Interrupted) {
 				t.Errorf("ended as %s, tools %v", end.Outcome, end.Tools)
@@ -67,7 +67,7 @@ func TestLossBehindACut(t *testing.T) {
 // TestForget lets go of an idle conversation, and of no other.
 func TestForget(t *testing.T) {
 	t.Parallel()
-	e := onFake(t, "", func(c *executor.Config) { c.Book = &notebook{} })
+	e := onFake(t, "", func(c *executor.Config) { c.Journal = &notebook{} })
 	submit(t, e, "j1", "one", "first").wait(t)
 	if err := e.Forget(t.Context(), "never-seen"); err != nil {
 		t.Error(err)

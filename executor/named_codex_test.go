@@ -31,7 +31,7 @@ func TestNamedModelBehindAnAttempt(t *testing.T) {
 				}
 			})
 			cfg, book := codexConfig(t, model), &notebook{}
-			cfg.Thread.Model, cfg.Book = "gpt-6.1-sol", book
+			cfg.Thread.Model, cfg.Journal = "gpt-6.1-sol", book
 			e := running(t, cfg)
 			submit(t, e, "j1", "one", "remember teal-7").wait(t)
 			w := submitWith(t, e, "j2", "say two", agent.Options{Model: "gpt-5.5"})

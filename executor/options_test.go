@@ -25,7 +25,7 @@ func TestOptionsAreOneTurns(t *testing.T) {
 	t.Parallel()
 	model := modeltest.Start(t, fakemodel.Keywords)
 	cfg := codexConfig(t, model)
-	cfg.Book = &notebook{}
+	cfg.Journal = &notebook{}
 	work, err := filepath.EvalSymlinks(cfg.Child.Dir)
 	if err != nil {
 		t.Fatal(err)

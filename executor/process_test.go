@@ -63,7 +63,7 @@ func (do errand) run() error {
 		Thread: appserver.ThreadStartParams{
 			ApprovalPolicy: appserver.Never, Sandbox: appserver.DangerFullAccess, ApprovalsReviewer: "user",
 		},
-		Book: book,
+		Journal: book,
 	})
 	ended := make(chan agent.Ended, 1)
 	job := executor.Job{ID: "j1", Context: "one", Input: []agent.Input{agent.Text(do.Text)}, Cut: cut}
@@ -214,7 +214,7 @@ func TestChildKilledAnywhere(t *testing.T) {
 		t.Run(after.String(), func(t *testing.T) {
 			s := newShop(t, model, "run echo x >> EFFECTS")
 			book := &notebook{}
-			e := onCodex(t, model, func(c *executor.Config) { c.Book = book })
+			e := onCodex(t, model, func(c *executor.Config) { c.Journal = book })
 			w := submit(t, e, "j1", "one", s.Text)
 			eventually(t, "the attempt to begin", func() bool { return book.last("j1") != nil })
 			pid := e.Health().Child.Pid
@@ -243,7 +243,7 @@ func TestLeftoversOfAKilledProcess(t *testing.T) {
 	if err != nil || cut == nil {
 		t.Fatalf("cut = %+v, %v", cut, err)
 	}
-	e := onCodex(t, model, func(c *executor.Config) { c.Child.Env, c.Book = s.Env, book })
+	e := onCodex(t, model, func(c *executor.Config) { c.Child.Env, c.Journal = s.Env, book })
 	e.Warm()
 	eventually(t, "codex to be ready", func() bool { return e.Health().Child.Pid != 0 })
 	if n := countProcesses(sleep); n != 0 {
@@ -295,7 +295,7 @@ func TestStopInText(t *testing.T) {
 	t.Parallel()
 	cfg := codexConfig(t, modeltest.Start(t, fakemodel.Keywords))
 	book := &notebook{}
-	cfg.Book = book
+	cfg.Journal = book
 	e := running(t, cfg)
 	w := submit(t, e, "j1", "one", endless)
 	eventually(t, "some text", func() bool { return len(seen[agent.TextDelta](w)) > 5 })

@@ -31,7 +31,7 @@ func TestProviderChanges(t *testing.T) {
 			before, after := modeltest.Start(t, fakemodel.Keywords), modeltest.Start(t, fakemodel.Keywords)
 			cfg := codexConfig(t, before)
 			offers(&bench{answer: echo}, test.tools...)(&cfg)
-			cfg.Book = &notebook{}
+			cfg.Journal = &notebook{}
 			e := running(t, cfg)
 			first := submit(t, e, "j1", "one", "remember teal-7")
 			first.wait(t)

@@ -33,7 +33,7 @@ func (e *Executor) serve(q *queue) {
 }
 
 // Forget lets go of a conversation: its thread is unloaded, and a job that comes
-// later asks the book for one. It returns [ErrBusy] if the conversation is in use,
+// later asks the journal for one. It returns [ErrBusy] if the conversation is in use,
 // or a command of it still runs.
 func (e *Executor) Forget(ctx context.Context, key string) error {
 	return e.letGoOf(ctx, key, e.unload)

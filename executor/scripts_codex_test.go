@@ -130,7 +130,7 @@ func TestScriptOfAConversationLetGo(t *testing.T) {
 	for name, o := range map[string][2]agent.Options{"more": {narrow, {}}, "less": {{}, narrow}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e := scripting(t, appserver.Never, appserver.DangerFullAccess, func(c *executor.Config) { c.Book = &notebook{} })
+			e := scripting(t, appserver.Never, appserver.DangerFullAccess, func(c *executor.Config) { c.Journal = &notebook{} })
 			file := filepath.Join(codextest.Dir(t, "outside"), "file")
 			wantEnd(t, submitWith(t, e, "j1", trying(calling("touch "+file, "")), o[0]).wait(t), agent.Completed, "")
 			if err := e.Forget(t.Context(), "one"); err != nil {

@@ -58,13 +58,13 @@ func (e *Executor) steerInto(into string, j Job, observe Observer) error {
 		s.attempt = Attempt{Job: j.ID, N: j.Cut.Attempt, Conversation: j.Context, Thread: j.Cut.ThreadID}
 	}
 	target.steers = append(target.steers, s)
-	target.line.wakeLocked()
+	target.steering.wakeLocked()
 	return nil
 }
 
-// A line is the way for messages into one running turn: they go one by one, in
+// A steering is the way for messages into one running turn: they go one by one, in
 // their order.
-type line struct {
+type steering struct {
 	e    *Executor
 	j    *job
 	t    *turn
@@ -75,10 +75,10 @@ type line struct {
 	lent []func()      // give back what codex has been lent for what was sent; work's
 }
 
-// openLine lets messages into the turn, those first that were in an attempt
+// openSteering lets messages into the turn, those first that were in an attempt
 // before this one: it is void.
-func (e *Executor) openLine(j *job, t *turn) *line {
-	l := &line{e: e, j: j, t: t}
+func (e *Executor) openSteering(j *job, t *turn) *steering {
+	l := &steering{e: e, j: j, t: t}
 	l.ctx, l.stop = context.WithCancel(context.Background())
 	for _, s := range e.steersOf(j) {
 		s.standing.leave(s.observe)
@@ -86,7 +86,7 @@ func (e *Executor) openLine(j *job, t *turn) *line {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.sendAgainLocked(j)
-	j.turned, j.line = true, l
+	j.turned, j.steering = true, l
 	l.wakeLocked()
 	return l
 }
@@ -108,7 +108,7 @@ func (e *Executor) sendAgainLocked(j *job) {
 }
 
 // wakeLocked has the line worked off. A nil line belongs to no turn yet.
-func (l *line) wakeLocked() {
+func (l *steering) wakeLocked() {
 	if l == nil || l.busy || l.j.closed || !slices.ContainsFunc(l.j.steers, unsent) {
 		return
 	}
@@ -119,10 +119,10 @@ func (l *line) wakeLocked() {
 func unsent(s *job) bool { return !s.sent }
 
 // close ends the line with its turn. What was not answered by then is not known.
-func (l *line) close() {
+func (l *steering) close() {
 	e := l.e
 	e.mu.Lock()
-	l.j.line = nil
+	l.j.steering = nil
 	idle := l.idle
 	e.mu.Unlock()
 	l.stop()
@@ -135,14 +135,14 @@ func (l *line) close() {
 }
 
 // work sends what waits. It is a goroutine while there is something.
-func (l *line) work() {
+func (l *steering) work() {
 	for s := l.next(); s != nil; s = l.next() {
 		l.send(s)
 	}
 }
 
 // next returns the next message to send, or nil and says that the line is idle.
-func (l *line) next() *job {
+func (l *steering) next() *job {
 	e := l.e
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -158,7 +158,7 @@ func (l *line) next() *job {
 }
 
 // send offers one message to codex, once.
-func (l *line) send(s *job) {
+func (l *steering) send(s *job) {
 	e := l.e
 	if err := l.begin(s); err != nil { // the turn has ended first
 		l.unsend(s)
@@ -184,7 +184,7 @@ func (l *line) send(s *job) {
 }
 
 // unsend says of a message that codex was not offered it.
-func (l *line) unsend(s *job) {
+func (l *steering) unsend(s *job) {
 	l.e.mu.Lock()
 	defer l.e.mu.Unlock()
 	s.sent = false
@@ -192,15 +192,15 @@ func (l *line) unsend(s *job) {
 
 // begin writes the attempt down. A number that may have been written is not used
 // again.
-func (l *line) begin(s *job) error {
+func (l *steering) begin(s *job) error {
 	e := l.e
 	e.mu.Lock() // who looks for a message that has arrived looks at this one, too
 	s.attempt = Attempt{Job: s.ID, N: s.attempt.N + 1, Conversation: l.j.Context, Thread: l.j.attempt.Thread, Tools: l.j.attempt.Tools}
 	attempt := s.attempt
 	e.mu.Unlock()
 	return e.insist(l.ctx, "begin an attempt", func(ctx context.Context) error {
-		return e.cfg.Book.Begin(ctx, attempt)
-	}, func() { s.observe(agent.Notice{Text: bookFull}) })
+		return e.cfg.Journal.Begin(ctx, attempt)
+	}, func() { s.observe(agent.Notice{Text: journalFull}) })
 }
 
 // steered says, once, that codex has taken a message.

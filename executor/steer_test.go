@@ -135,7 +135,7 @@ func TestSteerBurst(t *testing.T) {
 			})
 			book := &notebook{}
 			cfg := codexConfig(t, model)
-			cfg.Book = book
+			cfg.Journal = book
 			e := running(t, cfg)
 			w := submit(t, e, "j0", "one", busy)
 			eventually(t, "the turn to run", func() bool {

@@ -108,7 +108,7 @@ func (e *Executor) endSteers(c *conversation, j *job, end *agent.Ended) (taken [
 	e.closeToSteers(j)
 	left := shuttingDown(end.Failure) && !end.Tools // for the next process, and so are they
 	for _, s := range e.steersOf(j) {
-		where, err := e.whereIs(c, j, s)
+		where, err := e.steerStatusOf(c, j, s)
 		switch {
 		case left, err != nil && errors.Is(context.Cause(s.ctx), errShutdown):
 			e.endSteer(s, e.beforeStart(errShutdown))
@@ -129,7 +129,7 @@ func (e *Executor) endSteers(c *conversation, j *job, end *agent.Ended) (taken [
 // void: it goes to the next one, too, unless it has had a turn since.
 func (e *Executor) keepSteers(c *conversation, j *job) {
 	for _, s := range e.steersOf(j) {
-		if where, err := e.whereIs(c, j, s); err != nil || where == elsewhere {
+		if where, err := e.steerStatusOf(c, j, s); err != nil || where == elsewhere {
 			e.requeue(j, s, 1)
 		}
 	}
@@ -154,18 +154,18 @@ func (e *Executor) endSteer(s *job, end agent.Ended) {
 	e.finish(s, end)
 }
 
-// A whereabouts says where a message to a running turn is.
-type whereabouts int
+// A steerStatus says where a message to a running turn is.
+type steerStatus int
 
 const (
-	nowhere   whereabouts = iota // it has to have a turn of its own
+	nowhere   steerStatus = iota // it has to have a turn of its own
 	inTurn                       // part of the turn that it was sent to
 	elsewhere                    // it has a turn of its own, and was cut off in it
 )
 
-// whereIs finds out what became of a message that was handed to the turn of j. One
+// steerStatusOf finds out what became of a message that was handed to the turn of j. One
 // that was canceled ends with the turn, wherever it is.
-func (e *Executor) whereIs(c *conversation, j, s *job) (whereabouts, error) {
+func (e *Executor) steerStatusOf(c *conversation, j, s *job) (steerStatus, error) {
 	switch {
 	case !s.sent:
 		return nowhere, nil

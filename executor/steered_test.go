@@ -47,7 +47,7 @@ func TestSteerGoesWrong(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			book := &notebook{}
 			e := onFake(t, c.script, func(cfg *executor.Config) {
-				cfg.Book, cfg.Patience = book, 20*time.Second
+				cfg.Journal, cfg.Patience = book, 20*time.Second
 				if name == "seen-too-late" {
 					cfg.Patience = 2 * time.Second
 				}
@@ -133,7 +133,7 @@ func TestSteerThatHadItsTurn(t *testing.T) {
 	if err := book.Begin(t.Context(), executor.Attempt{Job: "j9", N: 1, Conversation: "one", Thread: book.attempts[0].Thread}); err != nil {
 		t.Fatal(err)
 	}
-	e := onFake(t, state, func(c *executor.Config) { c.Book = book })
+	e := onFake(t, state, func(c *executor.Config) { c.Journal = book })
 	w := submitCut(t, e, "j9", "one", "hello", book.last("j9"))
 	s := steerCut(t, e, "j9", "j1", "other", book.last("j1"))
 	if end := w.wait(t); said(end) != "hello" || len(end.Taken) != 0 {
@@ -161,7 +161,7 @@ func TestSteerAndTimer(t *testing.T) {
 func TestSteerWithoutABook(t *testing.T) {
 	t.Parallel()
 	book := &notebook{}
-	e := onFake(t, "", func(c *executor.Config) { c.Book = book })
+	e := onFake(t, "", func(c *executor.Config) { c.Journal = book })
 	w := submit(t, e, "j1", "one", "!hold")
 	eventually(t, "the turn to start", started(w))
 	book.mu.Lock()
@@ -185,7 +185,7 @@ func TestSteerAndClose(t *testing.T) {
 			script += "; lose-steers"
 		}
 		book := &notebook{}
-		e := onFake(t, script, func(c *executor.Config) { c.Book = book })
+		e := onFake(t, script, func(c *executor.Config) { c.Journal = book })
 		w := submit(t, e, "j1", "one", "!hang")
 		eventually(t, "the turn to start", started(w))
 		s := steer(t, e, "j1", "j2", "one", "other")
@@ -199,7 +199,7 @@ func TestSteerAndClose(t *testing.T) {
 				t.Errorf("end = %+v, want it left to the next process", end)
 			}
 		}
-		next := onFake(t, script, func(c *executor.Config) { c.Book = book })
+		next := onFake(t, script, func(c *executor.Config) { c.Journal = book })
 		w = submitCut(t, next, "j1", "one", "!hold", book.last("j1"))
 		s = steerCut(t, next, "j1", "j2", "other", book.last("j2"))
 		end, own := w.wait(t), s.wait(t)
@@ -246,7 +246,7 @@ func TestSteerOfTheProcessBefore(t *testing.T) {
 			if c.lost {
 				script += "; lose-steers"
 			}
-			first := onFake(t, script, func(cfg *executor.Config) { cfg.Book = book })
+			first := onFake(t, script, func(cfg *executor.Config) { cfg.Journal = book })
 			submit(t, first, "j0", "one", "before").wait(t)
 			if c.action != "" {
 				book.most = 3 // of j0, and one of each
@@ -267,7 +267,7 @@ func TestSteerOfTheProcessBefore(t *testing.T) {
 					_ = book.Begin(t.Context(), executor.Attempt{Job: id, N: 1, Conversation: "one", Thread: book.attempts[0].Thread})
 				}
 			}
-			e := onFake(t, state, func(cfg *executor.Config) { cfg.Book = book })
+			e := onFake(t, state, func(cfg *executor.Config) { cfg.Journal = book })
 			w := submitCut(t, e, "j1", "one", "!hold", book.last("j1"))
 			s := steerCut(t, e, "j1", "j2", "other", book.last("j2"))
 			behind := submit(t, e, "j3", "one", "behind")

@@ -86,7 +86,7 @@ func TestNoticesOfARefusedTurn(t *testing.T) {
 // thread was unloaded.
 func TestWordsOfNobodyInAThreadThatIsLetGo(t *testing.T) {
 	t.Parallel()
-	q := newQueued(t, func(_ *queued, c *executor.Config) { c.MaxThreads, c.Book = 1, &notebook{} })
+	q := newQueued(t, func(_ *queued, c *executor.Config) { c.MaxThreads, c.Journal = 1, &notebook{} })
 	submit(t, q.e, "j2", "one", "background until [ -e letgo ]; do sleep 0.1; done").wait(t)
 	q.put(t, "hang QUEUED")
 	eventually(t, "the turn to be ended", func() bool { return strings.Contains(q.wire.String(), `"status":"interrupted"`) })
@@ -103,7 +103,7 @@ func TestWordsOfNobodyInAThreadThatIsLetGo(t *testing.T) {
 func TestWordsOfNobodyBehindASummary(t *testing.T) {
 	t.Parallel()
 	q := newQueuedOn(t, modeltest.Start(t, summarising), func(_ *queued, c *executor.Config) {
-		c.MaxThreads, c.Book, c.Thread.Model = 1, &notebook{}, "gpt-6.1-sol"
+		c.MaxThreads, c.Journal, c.Thread.Model = 1, &notebook{}, "gpt-6.1-sol"
 	})
 	submit(t, q.e, "j2", "one", "background until [ -e letgo ]; do sleep 0.1; done; touch over").wait(t)
 	q.put(t, "hang QUEUED")

@@ -26,7 +26,7 @@ func TestMessageThatWasRefusedBefore(t *testing.T) {
 	model, _, release := flagging(t)
 	release()
 	cfg := codexConfig(t, model)
-	cfg.Book = &notebook{}
+	cfg.Journal = &notebook{}
 	e := executor.New(cfg)
 	submit(t, e, "j1", "one", "background until [ -e over ]; do sleep 0.1; done").wait(t) // so that the turn stays
 	submit(t, e, "j2", "one", "remember teal-7").wait(t)

@@ -168,7 +168,7 @@ func TestChangedTools(t *testing.T) {
 	t.Parallel()
 	model, b, book := modeltest.Start(t, fakemodel.Keywords), &bench{answer: echo}, &notebook{}
 	cfg := codexConfig(t, model)
-	cfg.Book = book
+	cfg.Journal = book
 	thread := ""
 	for _, step := range []struct {
 		job     string

@@ -192,7 +192,7 @@ func (j *job) begun(c *conversation, id string, afresh freshness) {
 // follow reads the events of j's turn until it has ended. It returns a [cutError] if
 // the child died and it is to be found out what became of the turn.
 func (e *Executor) follow(j *job, t *turn) (*agent.Ended, error) {
-	defer e.openLine(j, t).close()
+	defer e.openSteering(j, t).close()
 	j.begun(t.c, t.id, t.afresh)
 	end, err := t.read()
 	return end, e.trouble(err)

@@ -72,7 +72,7 @@ func TestUnansweredBehindOthers(t *testing.T) {
 			})
 			var work string
 			e := onCodex(t, model, func(c *executor.Config) {
-				c.MaxThreads, c.Book, work = 1, &notebook{}, c.Child.Dir
+				c.MaxThreads, c.Journal, work = 1, &notebook{}, c.Child.Dir
 				c.KeyVariable, c.LoginProbe = modeltest.KeyVar, 100*time.Millisecond
 			})
 			submit(t, e, "j1", "one", "background until [ -e stopnow ]; do sleep 0.1; done; touch over").wait(t)

@@ -50,7 +50,7 @@ func TestUnansweredBeforeARestart(t *testing.T) {
 	var p persona
 	p.is("PERSONA-one")
 	cfg := codexConfig(t, model)
-	cfg.Instructions, cfg.Book = p.now, &notebook{}
+	cfg.Instructions, cfg.Journal = p.now, &notebook{}
 	e := executor.New(cfg)
 	submit(t, e, "j1", "one", "remember teal-7").wait(t)
 	canceled(t, e, "j2", "say FLAGGED", held)
@@ -87,7 +87,7 @@ func TestPlannedBeforeARefusal(t *testing.T) {
 			turn.Plan([]fakemodel.Step{{Step: "look", Status: "in_progress"}})
 		}
 	}))
-	cfg.Child.Args, cfg.Book = append(cfg.Child.Args, "-c", "tools.update_plan.enabled=true"), &notebook{}
+	cfg.Child.Args, cfg.Journal = append(cfg.Child.Args, "-c", "tools.update_plan.enabled=true"), &notebook{}
 	e := executor.New(cfg)
 	canceled(t, e, "j1", "remember teal-7", &planned)
 	if err := e.Close(t.Context()); err != nil { // the next process has not seen the plan
@@ -109,7 +109,7 @@ func TestForeignTurnsBehindACancel(t *testing.T) {
 		}
 		fakemodel.Keywords(turn)
 	}))
-	cfg.Book, cfg.MaxThreads = &notebook{}, 1
+	cfg.Journal, cfg.MaxThreads = &notebook{}, 1
 	e := running(t, cfg)
 	submit(t, e, "j1", "one", "say one").wait(t)
 	canceled(t, e, "j2", "hang", &hung)
@@ -216,7 +216,7 @@ func TestHeldBesideACommand(t *testing.T) {
 func TestCalledBeforeTwoRefusals(t *testing.T) {
 	t.Parallel()
 	cfg := codexConfig(t, flags(t, fakemodel.Keywords))
-	cfg.Book = &notebook{}
+	cfg.Journal = &notebook{}
 	e := executor.New(cfg)
 	submit(t, e, "j1", "one", "say one").wait(t)
 	w := submit(t, e, "j2", "one", "run : remember teal-7; touch deployed; sleep 63.25")
@@ -245,7 +245,7 @@ func TestPassingBehindARestart(t *testing.T) {
 		}
 		fakemodel.Keywords(turn)
 	}))
-	cfg.Book = &notebook{}
+	cfg.Journal = &notebook{}
 	e := executor.New(cfg)
 	submit(t, e, "j1", "one", "say one").wait(t)
 	if err := e.Close(t.Context()); err != nil {
@@ -309,7 +309,7 @@ func TestLostHistoryBehindARefusal(t *testing.T) {
 		fakemodel.Keywords(turn)
 	})
 	cfg := codexConfig(t, model)
-	cfg.Book = &notebook{}
+	cfg.Journal = &notebook{}
 	e := running(t, cfg)
 	submit(t, e, "j1", "one", "remember teal-7").wait(t)
 	killCodex(t, e)

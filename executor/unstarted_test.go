@@ -209,7 +209,7 @@ func TestCutWaitsForCodex(t *testing.T) {
 		t.Parallel()
 		state, book := "state "+t.TempDir(), &notebook{}
 		cutOff(t, state, book, false, "!die 3")
-		e := onFake(t, state, func(c *executor.Config) { c.Book = book; fails(1, 4)(c) })
+		e := onFake(t, state, func(c *executor.Config) { c.Journal = book; fails(1, 4)(c) })
 		w := &witness{ended: make(chan agent.Ended, 1)}
 		job := executor.Job{ID: "j1", Context: "one", Input: []agent.Input{agent.Text("hello")}, Cut: book.last("j1"), Accepted: true, Patient: true}
 		if _, err := e.Submit(job, w.observe); err != nil {

@@ -21,14 +21,14 @@ func (j *job) mostVanished() int {
 }
 
 // vanished counts an attempt that is in no history. It returns the job's end if that has
-// happened too often, or nil if another attempt is to be made. The book counts, for the
+// happened too often, or nil if another attempt is to be made. The journal counts, for the
 // runtime may be killed together with codex, each time.
 func (e *Executor) vanished(j *job, t *turn, log *slog.Logger) *agent.Ended {
 	n := 0
 	err := e.insist(j.ctx, "note an attempt that came to nothing", func(ctx context.Context) (err error) {
-		n, err = e.cfg.Book.Vanished(ctx, j.attempt)
+		n, err = e.cfg.Journal.Vanished(ctx, j.attempt)
 		return err
-	}, func() { j.observe(agent.Notice{Text: bookFull}) })
+	}, func() { j.observe(agent.Notice{Text: journalFull}) })
 	if err != nil {
 		return e.cutShort(j, t)
 	}

@@ -36,7 +36,7 @@ func TestKilledOverAPicture(t *testing.T) {
 		t.Run(strings.ReplaceAll(action, " ", "-"), func(t *testing.T) {
 			t.Parallel()
 			book := &notebook{}
-			e := onFake(t, "", func(c *executor.Config) { c.Book = book })
+			e := onFake(t, "", func(c *executor.Config) { c.Journal = book })
 			wantGivenUp(t, submitPicture(t, e, "j1", action, nil).wait(t))
 			if n := len(book.attempts); n != 3 {
 				t.Errorf("%d attempts, want 3", n)
@@ -50,7 +50,7 @@ func TestKilledOverAPicture(t *testing.T) {
 func TestKilledOverAText(t *testing.T) {
 	t.Parallel()
 	state, book := "state "+t.TempDir(), &notebook{}
-	e := onFake(t, state, func(c *executor.Config) { c.Book = book })
+	e := onFake(t, state, func(c *executor.Config) { c.Journal = book })
 	w := submit(t, e, "j1", "one", "!die-early 137")
 	eventually(t, "the fourth attempt", func() bool {
 		book.mu.Lock()
@@ -64,13 +64,13 @@ func TestKilledOverAText(t *testing.T) {
 	}
 }
 
-// TestKilledWithTheRuntimeOverAPicture has each process make one attempt: the book counts.
+// TestKilledWithTheRuntimeOverAPicture has each process make one attempt: the journal counts.
 func TestKilledWithTheRuntimeOverAPicture(t *testing.T) {
 	t.Parallel()
 	state, book := "state "+t.TempDir(), &notebook{}
 	for n := 1; n <= 3; n++ {
 		book.most = n // no attempt follows
-		e := onFake(t, state, func(c *executor.Config) { c.Book = book })
+		e := onFake(t, state, func(c *executor.Config) { c.Journal = book })
 		w := submitPicture(t, e, "j1", "!die-early 137", book.last("j1"))
 		eventually(t, "the attempt to end", func() bool { return len(w.ended) > 0 || e.Health().Child.Restarts > 0 })
 		if err := e.Close(t.Context()); err != nil {
@@ -80,7 +80,7 @@ func TestKilledWithTheRuntimeOverAPicture(t *testing.T) {
 	}
 	book.most = 0
 	for range 2 { // also where the end was not written down
-		e := onFake(t, state, func(c *executor.Config) { c.Book = book })
+		e := onFake(t, state, func(c *executor.Config) { c.Journal = book })
 		wantGivenUp(t, submitPicture(t, e, "j1", "hello", book.last("j1")).wait(t))
 	}
 	if n := len(book.attempts); n != 3 {

@@ -40,7 +40,7 @@ type station struct {
 	change []func(*Server)
 	url    string
 	turns  chan *turn
-	book   executor.Book
+	book   executor.Journal
 	engine *tasks.Engine
 	close  func()
 }

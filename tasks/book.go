@@ -22,7 +22,7 @@ var _ Ledger = (*store.Store)(nil)
 
 // Book returns an [executor.Book] that writes into the journal of the tasks
 // whose jobs the executor runs.
-func Book(l Ledger) executor.Book { return book{l} }
+func Book(l Ledger) executor.Journal { return book{l} }
 
 type book struct{ Ledger }
 

@@ -93,7 +93,7 @@ func (d day) live() error {
 		Thread: appserver.ThreadStartParams{
 			ApprovalPolicy: appserver.Never, Sandbox: appserver.DangerFullAccess, ApprovalsReviewer: "user",
 		},
-		Book: tasks.Book(journal),
+		Journal: tasks.Book(journal),
 	}
 	if d.Asks {
 		cfg.Thread.ApprovalPolicy, cfg.Thread.Sandbox = appserver.OnRequest, appserver.WorkspaceWrite

@@ -31,11 +31,11 @@ type runner struct {
 	jobs     []*job
 	canceled []string
 	refuse   error
-	onSubmit func(*job)    // called before Submit returns
-	onCancel func(*job)    // instead of ending the job as canceled
-	arrived  chan *job     // buffered
-	book     executor.Book // where attempts are noted; may be nil
-	gate     chan struct{} // if set, Submit sends on it when it is entered and receives before it goes on
+	onSubmit func(*job)       // called before Submit returns
+	onCancel func(*job)       // instead of ending the job as canceled
+	arrived  chan *job        // buffered
+	book     executor.Journal // where attempts are noted; may be nil
+	gate     chan struct{}    // if set, Submit sends on it when it is entered and receives before it goes on
 }
 
 type job struct {

@@ -70,7 +70,7 @@ func (g *Ground) Executor() executor.Config {
 		recorder = g.wire
 	}
 	cfg := g.Codex.Executor(g.Metrics, recorder)
-	cfg.Book, cfg.Trace = tasks.Book(g.Journal), g.Traces.Attempts()
+	cfg.Journal, cfg.Trace = tasks.Book(g.Journal), g.Traces.Attempts()
 	return cfg
 }
 

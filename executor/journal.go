@@ -11,10 +11,10 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 )
 
-// A Book keeps what has to outlive this process. What its methods have returned
+// A Journal keeps what has to outlive this process. What its methods have returned
 // nil for survives its end: a process that is killed right after finds it there. Its
 // methods are called concurrently.
-type Book interface {
+type Journal interface {
 	// Past returns what is known of a conversation; the zero Past if it never began an
 	// attempt.
 	Past(ctx context.Context, conversation string) (Past, error)
@@ -38,13 +38,13 @@ type Book interface {
 	RecordInstructions(ctx context.Context, threadID, digest string) error
 }
 
-// A Past is what a [Book] knows of a conversation. It is asked for as one thing: a
+// A Past is what a [Journal] knows of a conversation. It is asked for as one thing: a
 // conversation's first turn waits for it.
 type Past struct {
 	Thread string // of the newest attempt
 	Model  string // [Attempt.Model] of the newest attempt in that thread that has one
 	Tools  string // [Attempt.Tools] of the newest attempt
-	Told   string // what [Book.RecordInstructions] was last given for the thread
+	Told   string // what [Journal.RecordInstructions] was last given for the thread
 }
 
 // An Attempt is one try at making a job a turn.
@@ -60,33 +60,33 @@ type Attempt struct {
 // clientID is what the attempt is called in the thread's history.
 func (a Attempt) clientID() string { return fmt.Sprintf("%s.%d", a.Job, a.N) }
 
-// bookFull is what the sender of a message reads while the book cannot be used.
-const bookFull = "The runtime cannot write to its disk, so it does not begin. It tries again until it can."
+// journalFull is what the sender of a message reads while the journal cannot be used.
+const journalFull = "The runtime cannot write to its disk, so it does not begin. It tries again until it can."
 
-// begin writes the next attempt at j down. While the book cannot take it, the
-// job keeps its place: nothing reaches codex that the book does not have.
+// begin writes the next attempt at j down. While the journal cannot take it, the
+// job keeps its place: nothing reaches codex that the journal does not have.
 func (e *Executor) begin(c *conversation, j *job) error {
 	next := Attempt{Job: j.ID, N: j.attempt.N + 1, Conversation: c.key, Thread: c.threadID, Tools: c.tools}
 	if j.Options.Model != "" {
 		next.Model = c.own.model
 	}
 	err := e.insist(j.ctx, "begin an attempt", func(ctx context.Context) error {
-		return e.cfg.Book.Begin(ctx, next)
-	}, func() { j.observe(agent.Notice{Text: bookFull}) })
+		return e.cfg.Journal.Begin(ctx, next)
+	}, func() { j.observe(agent.Notice{Text: journalFull}) })
 	if err == nil {
 		j.attempt = next
 	}
 	return err
 }
 
-// recall asks the book for the thread of a conversation that is new to this
+// recall asks the journal for the thread of a conversation that is new to this
 // process.
 func (d *driver) recall(c *conversation, j *job) error {
 	if c.recalled {
 		return nil
 	}
 	err := d.insist(j.ctx, "find a thread", func(ctx context.Context) error {
-		past, err := d.cfg.Book.Past(ctx, c.key)
+		past, err := d.cfg.Journal.Past(ctx, c.key)
 		if err != nil {
 			return err
 		}
@@ -97,10 +97,10 @@ func (d *driver) recall(c *conversation, j *job) error {
 		if j.Cut != nil && c.resumable {
 			// A cut attempt may be the first turn of its thread, which codex had no
 			// time to write down. Only what was before it can be lost.
-			c.history, err = d.cfg.Book.ConversationUsed(ctx, c.key)
+			c.history, err = d.cfg.Journal.ConversationUsed(ctx, c.key)
 		}
 		return err
-	}, func() { j.observe(agent.Notice{Text: bookFull}) })
+	}, func() { j.observe(agent.Notice{Text: journalFull}) })
 	c.recalled = err == nil
 	return err
 }
@@ -110,7 +110,7 @@ func (d *driver) recall(c *conversation, j *job) error {
 func (d *driver) firstStart(ctx context.Context) {
 	var threads []string
 	err := d.insist(ctx, "list the threads", func(ctx context.Context) (err error) {
-		threads, err = d.cfg.Book.Threads(ctx)
+		threads, err = d.cfg.Journal.Threads(ctx)
 		return err
 	}, func() {})
 	if err != nil { // we are closing
@@ -126,7 +126,7 @@ func (d *driver) firstStart(ctx context.Context) {
 	}
 }
 
-// insist does something with the book until it works, telling once that it does
+// insist does something with the journal until it works, telling once that it does
 // not. It returns the cause of ctx if that ends first.
 func (d *driver) insist(ctx context.Context, what string, try func(context.Context) error, tell func()) error {
 	delay := newBackOff()
@@ -141,7 +141,7 @@ func (d *driver) insist(ctx context.Context, what string, try func(context.Conte
 		if !told {
 			tell()
 		}
-		d.log.Error("the book of attempts does not work and is tried again", "what", what, "err", err)
+		d.log.Error("the journal does not work and is tried again", "what", what, "err", err)
 		if !sleep.For(ctx, delay.NextBackOff()) {
 			return context.Cause(ctx)
 		}
@@ -158,19 +158,19 @@ func newBackOff() *backoff.ExponentialBackOff {
 }
 
 // The delays between a failure and the next try: of the child's start, or death,
-// and of the book.
+// and of the journal.
 const (
 	backoffFirst = 250 * time.Millisecond
 	backoffMost  = 30 * time.Second
 )
 
-// noBook remembers nothing.
-type noBook struct{}
+// noJournal remembers nothing.
+type noJournal struct{}
 
-func (noBook) Past(context.Context, string) (Past, error)               { return Past{}, nil }
-func (noBook) ConversationUsed(context.Context, string) (bool, error)   { return false, nil }
-func (noBook) ThreadUsed(context.Context, string) (bool, error)         { return false, nil }
-func (noBook) Begin(context.Context, Attempt) error                     { return nil }
-func (noBook) Vanished(context.Context, Attempt) (int, error)           { return 0, nil }
-func (noBook) Threads(context.Context) ([]string, error)                { return nil, nil }
-func (noBook) RecordInstructions(context.Context, string, string) error { return nil }
+func (noJournal) Past(context.Context, string) (Past, error)               { return Past{}, nil }
+func (noJournal) ConversationUsed(context.Context, string) (bool, error)   { return false, nil }
+func (noJournal) ThreadUsed(context.Context, string) (bool, error)         { return false, nil }
+func (noJournal) Begin(context.Context, Attempt) error                     { return nil }
+func (noJournal) Vanished(context.Context, Attempt) (int, error)           { return 0, nil }
+func (noJournal) Threads(context.Context) ([]string, error)                { return nil, nil }
+func (noJournal) RecordInstructions(context.Context, string, string) error { return nil }
