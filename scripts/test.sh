@@ -13,7 +13,7 @@ fi
 # machine takes.
 cores=$(getconf _NPROCESSORS_ONLN)
 each=(go test -vet=off -parallel $((2 * cores)) -shuffle=on -timeout 25m) # make lint has vetted them
-go test -vet=off -count=1 -run '^TestScratch$' ./internal/test/codextest # whether tests can have homes for codex here
+go test -vet=off -count=1 -run '^TestScratch$' ./internal/test/codextest  # whether tests can have homes for codex here
 if ! command -v "${CC:-gcc}" >/dev/null 2>&1; then
 	echo "test: no C compiler: the tests run without the race detector (Debian: apt-get install gcc libc6-dev)" >&2
 	exec "${each[@]}" -p $((cores + 1)) ./...
