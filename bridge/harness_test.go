@@ -19,6 +19,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/server"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/overrides"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -88,7 +89,7 @@ func newWorld(t *testing.T, change ...func(*tasks.Config)) *world {
 	}
 	w := &world{t: t, runner: &runner{observe: map[string]executor.Observer{}, arrived: make(chan job, 64), answers: make(chan agent.Answer, 64)}}
 	cfg := tasks.Config{
-		Runner: w.runner, Journal: journal, Bounds: tasks.Bounds{WorkDir: t.TempDir(), Sandbox: "workspace-write", ApprovalPolicy: "on-request"},
+		Runner: w.runner, Journal: journal, Bounds: overrides.Bounds{WorkDir: t.TempDir(), Sandbox: "workspace-write", ApprovalPolicy: "on-request"},
 	}
 	for _, f := range change {
 		f(&cfg)

@@ -9,7 +9,7 @@ import (
 	legacy "github.com/a2aproject/a2a-go/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/reply"
 )
 
 // keptParts are forms of parts that the doors of 0.3 and 1.0 may take; each of them is
@@ -129,7 +129,7 @@ func TestWrappedNull(t *testing.T) {
 
 // TestIDOnOneLine: an id of any type stands in each event of a stream, which ends with its line.
 func TestIDOnOneLine(t *testing.T) {
-	ts := start(t, Config{Handler: engine(t), ReplyAsMessage: true, Reply: tasks.Reply})
+	ts := start(t, Config{Handler: engine(t), ReplyAsMessage: true, Reply: reply.Of})
 	a := do(t, "POST", ts.URL+"/", strings.Replace(v0Stream, `"id":1`, "\"id\":{\"a\":\r\n\n[ 1,\n\"b c\"]}", 1))
 	events := a.sseData()
 	if len(events) == 0 {

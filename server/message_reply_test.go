@@ -8,10 +8,11 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/reply"
 )
 
-func taskReply(task *a2a.Task) *a2a.Message { return tasks.Reply(task) }
+func taskReply(task *a2a.Task) *a2a.Message { return reply.Of(task) }
 
 // TestReplyBytes is what the platform and its agents read, byte for byte.
 func TestReplyBytes(t *testing.T) {
@@ -21,8 +22,8 @@ func TestReplyBytes(t *testing.T) {
 		file.Filename = "report.pdf"
 		task.Artifacts = append(task.Artifacts, &a2a.Artifact{ID: "f", Parts: a2a.ContentParts{file}})
 		task.Metadata = map[string]any{
-			tasks.MetaReply: "A1", tasks.MetaUsage: map[string]any{"inputTokens": 12.0, "outputTokens": 3.0},
-			tasks.MetaTools: []any{map[string]any{"tool": "command_execution", "input": "ls x", "output_preview": "a"}},
+			keys.Reply: "A1", keys.Usage: map[string]any{"inputTokens": 12.0, "outputTokens": 3.0},
+			keys.Tools: []any{map[string]any{"tool": "command_execution", "input": "ls x", "output_preview": "a"}},
 		}
 		return task, nil
 	}}

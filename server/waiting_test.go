@@ -16,19 +16,21 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/attach"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/reply"
 )
 
 // elsewhere keeps the files of messages where they take no memory.
-type elsewhere struct{ tasks.Files }
+type elsewhere struct{ attach.Files }
 
-func (elsewhere) Stage(context.Context, string, *a2a.Part, int64, bool) (tasks.File, error) {
-	return tasks.File{URI: "workspace:/f", Name: "f"}, nil
+func (elsewhere) Stage(context.Context, string, *a2a.Part, int64, bool) (attach.File, error) {
+	return attach.File{URI: "workspace:/f", Name: "f"}, nil
 }
-func (elsewhere) Path(string) (string, error)                     { return "/f", nil }
-func (elsewhere) Offer(tasks.Maker, tasks.ReplyText) []tasks.File { return nil }
-func (elsewhere) Release([]tasks.File)                            {}
-func (elsewhere) Drop([]string)                                   {}
-func (elsewhere) Most(bool) int64                                 { return 1 << 40 }
+func (elsewhere) Path(string) (string, error)                        { return "/f", nil }
+func (elsewhere) Offer(attach.Maker, attach.ReplyText) []attach.File { return nil }
+func (elsewhere) Release([]attach.File)                              {}
+func (elsewhere) Drop([]string)                                      {}
+func (elsewhere) Most(bool) int64                                    { return 1 << 40 }
 
 // heap is what lives in memory.
 func heap() int64 {
@@ -52,7 +54,7 @@ func TestBoundsOfWaitingCallers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv := newServer(t, Config{Handler: engine, ReplyAsMessage: true, Reply: tasks.Reply, AnyHost: true, MaxReading: 8 << 20})
+	srv := newServer(t, Config{Handler: engine, ReplyAsMessage: true, Reply: reply.Of, AnyHost: true, MaxReading: 8 << 20})
 	ts := httptest.NewServer(srv.Handler())
 	var waiting sync.WaitGroup
 	t.Cleanup(func() {

@@ -5,6 +5,10 @@ import (
 	"strings"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/attach"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/refusal"
 )
 
 // accepted is what the sender of a message takes of the answer, and how.
@@ -32,7 +36,7 @@ type wanted struct {
 func wantedBy(req *a2a.SendMessageRequest) wanted {
 	w := wanted{context: req.Message.ContextID, takes: everything()}
 	if modes := AcceptedModes(req); len(modes) > 0 {
-		w.takes.data, w.takes.diff = Takes(modes, "application/json"), Takes(modes, mediaDiff)
+		w.takes.data, w.takes.diff = Takes(modes, "application/json"), Takes(modes, keys.MediaDiff)
 		w.takes.pieces = Takes(modes, "text/*")
 	}
 	if req.Config != nil {
@@ -85,7 +89,7 @@ func checkModes(modes []string) error {
 	if len(modes) <= mostModes && n <= mostModeBytes {
 		return nil
 	}
-	return refuse(a2a.ErrInvalidParams, "configuration.acceptedOutputModes has %d media types with %d bytes, and at most %d with %d bytes are taken; "+
+	return refusal.New(a2a.ErrInvalidParams, "configuration.acceptedOutputModes has %d media types with %d bytes, and at most %d with %d bytes are taken; "+
 		"name fewer, or none to take all", len(modes), n, mostModes, mostModeBytes)
 }
 
@@ -139,7 +143,7 @@ func (a accepted) event(v *view, e *Event) *Event {
 
 func (a accepted) artifact(v *view, e *Event, update *a2a.TaskArtifactUpdateEvent) *Event {
 	_, isText := update.Artifact.Parts[0].Content.(a2a.Text)
-	void := update.Metadata[MetaVoid] == true
+	void := update.Metadata[keys.Void] == true
 	switch {
 	case void && a.whole: // for such a reader, an update without append is a text of its own
 		return nil
@@ -152,9 +156,9 @@ func (a accepted) artifact(v *view, e *Event, update *a2a.TaskArtifactUpdateEven
 		if whole.ID == update.Artifact.ID {
 			out, own := *update, *whole
 			// The files of the task may be those of a later chunk.
-			own.Parts = slices.DeleteFunc(slices.Clone(whole.Parts), isFile)
+			own.Parts = slices.DeleteFunc(slices.Clone(whole.Parts), attach.IsFile)
 			for _, p := range update.Artifact.Parts {
-				if isFile(p) {
+				if attach.IsFile(p) {
 					own.Parts = append(own.Parts, p)
 				}
 			}
@@ -177,7 +181,7 @@ func (v *view) now() *a2a.Task {
 }
 
 func isDiff(a *a2a.Artifact) bool {
-	return a.Name == nameDiff && a.Parts[0].MediaType == mediaDiff
+	return a.Name == keys.NameDiff && a.Parts[0].MediaType == keys.MediaDiff
 }
 
 // isProgress reports whether an event is about progress, which changes nothing about

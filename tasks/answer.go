@@ -11,7 +11,13 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/attach"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/codec"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/origin"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/refusal"
 )
 
 // A keptQuestion is what the journal keeps of a question, for the next process.
@@ -22,15 +28,15 @@ type keptQuestion struct {
 	Data       map[string]any `json:"data,omitempty"`
 	AnsweredBy string         `json:"answeredBy,omitempty"` // the job of a message that has not had its effect yet
 
-	Options agent.Options `json:"options,omitzero"` // of the turn that has asked
-	From    sender        `json:"from,omitzero"`    // whose message has begun it
-	Met     []sender      `json:"met,omitempty"`    // who have been posed what it asks
+	Options agent.Options   `json:"options,omitzero"` // of the turn that has asked
+	From    origin.Sender   `json:"from,omitzero"`    // whose message has begun it
+	Met     []origin.Sender `json:"met,omitempty"`    // who have been posed what it asks
 }
 
 // row is what the journal keeps; by is the job of the message that answers.
 func (q *question) row(by string) store.Question {
 	kept := keptQuestion{Job: q.job, Kind: q.asked.Kind, Text: q.asked.Text, Data: q.asked.Data, AnsweredBy: by, Options: q.has, From: q.from, Met: q.met}
-	return store.Question{ID: q.asked.ID, Body: encode(kept), Asked: q.at, Deadline: q.asked.Deadline}
+	return store.Question{ID: q.asked.ID, Body: codec.Encode(kept), Asked: q.at, Deadline: q.asked.Deadline}
 }
 
 // readQuestion reads a row of the journal.
@@ -66,8 +72,8 @@ func (e *Engine) answer(ctx context.Context, in *incoming, t *task) (*view, erro
 		return t.poseAgain(a, a.why), nil
 	}
 	err = answerer.Answer(a.question.job, agent.Answer{
-		ID: a.job, Question: a.question.asked.ID, Input: in.input, Text: in.text, Data: in.data,
-		Files: slices.ContainsFunc(in.message.Parts, isFile),
+		ID: a.job, Question: a.question.asked.ID, Input: in.Input, Text: in.Text, Data: in.Data,
+		Files: slices.ContainsFunc(in.message.Parts, attach.IsFile),
 	})
 	if wrong, ok := errors.AsType[*agent.NotUnderstoodError](err); ok {
 		return t.poseAgain(a, wrong.Why), nil
@@ -78,7 +84,7 @@ func (e *Engine) answer(ctx context.Context, in *incoming, t *task) (*view, erro
 	}
 	e.log.Info("an answer came too late; words become a turn, and data are refused", "task_id", t.id, "err", err)
 	t.giveBack(ctx, a)
-	if in.data != nil && in.text == "" {
+	if in.Data != nil && in.Text == "" {
 		return nil, asksNothing(t)
 	}
 	return nil, nil
@@ -91,7 +97,7 @@ type notAskedError struct{ error }
 func (e notAskedError) Unwrap() error { return e.error }
 
 func asksNothing(t *task) error {
-	return notAskedError{refuse(a2a.ErrUnsupportedOperation, "task %q asks nothing (any more): the question was answered, or it has expired", t.id)}
+	return notAskedError{refusal.New(a2a.ErrUnsupportedOperation, "task %q asks nothing (any more): the question was answered, or it has expired", t.id)}
 }
 
 // pick finds the question that a message answers: the one whose id stands in its
@@ -108,14 +114,14 @@ func (t *task) pick(in *incoming) (i int, ok bool) {
 
 // names is the id by which a message names the question that it answers, nil if it names none.
 func (in *incoming) names() any {
-	data, _ := in.data.(map[string]any)
+	data, _ := in.Data.(map[string]any)
 	return data["id"]
 }
 
 // isAnswer reports whether a message is nothing but the answer in data to a question that it names.
 func (in *incoming) isAnswer() bool {
-	data, _ := in.data.(map[string]any)
-	return in.names() != nil && in.text == "" && slices.ContainsFunc([]string{"decision", "action", "answers", "content"}, func(key string) bool { return data[key] != nil })
+	data, _ := in.Data.(map[string]any)
+	return in.names() != nil && in.Text == "" && slices.ContainsFunc([]string{"decision", "action", "answers", "content"}, func(key string) bool { return data[key] != nil })
 }
 
 // lateAnswer refuses an answer in data where no question is open: to the task that it names, or to
@@ -134,11 +140,11 @@ func lateAnswer(in *incoming, t *task) error {
 // task of its conversation asks anything: these are known by their ids, and by what is answered
 // to them. Codex asks the user: another agent's data are no answer.
 func (in *incoming) answersNobody() error {
-	data, _ := in.data.(map[string]any)
+	data, _ := in.Data.(map[string]any)
 	_, filled := data["content"].(map[string]any)
 	decided := filled || data["decision"] != nil || data["answers"] != nil || slices.Contains([]any{"accept", "decline", "cancel"}, data["action"])
-	if id, _ := in.names().(string); decided && in.text == "" && in.from.answers() && executor.IsQuestionID(id) {
-		return notAskedError{refuse(a2a.ErrUnsupportedOperation, "question %q is not open in this conversation: name the task that asks it, unless it was answered or has expired", clip(id, 64))}
+	if id, _ := in.names().(string); decided && in.Text == "" && in.from.Answers() && executor.IsQuestionID(id) {
+		return notAskedError{refusal.New(a2a.ErrUnsupportedOperation, "question %q is not open in this conversation: name the task that asks it, unless it was answered or has expired", brief.Clip(id, 64))}
 	}
 	return nil
 }
@@ -146,7 +152,7 @@ func (in *incoming) answersNobody() error {
 // take commits a message as the answer to a question, and what was posed as part
 // of the history. The question stays in the journal, with the name of its answer,
 // until it is known that the turn has got that: neither is lost if we die.
-func (t *task) take(ctx context.Context, in *incoming) (*reply, error) {
+func (t *task) take(ctx context.Context, in *incoming) (*given, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.status.State.Terminal() || t.canceling {
@@ -168,7 +174,7 @@ func (t *task) take(ctx context.Context, in *incoming) (*reply, error) {
 	t.turns++
 	t.answers += in.weight()
 	t.owed = t.owed || in.receipt != nil
-	a := &reply{message: in.stored(t), job: t.newJob(), from: in.from}
+	a := &given{message: in.stored(t), job: t.newJob(), from: in.from}
 	switch i, ok := t.pick(in); {
 	case !ok:
 		a.why = "No question of that id is open."
@@ -180,7 +186,7 @@ func (t *task) take(ctx context.Context, in *incoming) (*reply, error) {
 	}
 	state, message := t.waiting()
 	t.status = a2a.TaskStatus{State: state, Timestamp: now(), Message: message}
-	t.note(map[string]any{MetaTurn: TurnStarted, MetaAhead: nil})
+	t.note(map[string]any{keys.Turn: keys.TurnStarted, keys.Ahead: nil})
 	t.history = append(slices.Clone(history), posed, a.message)
 	if err := t.keepReply(ctx, entry(a.message, a.job), posed, a.question); err != nil {
 		t.status, t.history, t.questions, t.meta, t.cached = status, history, questions, meta, nil
@@ -207,7 +213,7 @@ func (t *task) take(ctx context.Context, in *incoming) (*reply, error) {
 // question that named an answer which was not accepted would be the next message's, be that
 // another agent's.
 func (t *task) keepReply(ctx context.Context, entry store.Message, posed *a2a.Message, answered ...*question) error {
-	entry.Answers = &store.Answers{Posed: encode(posed)}
+	entry.Answers = &store.Answers{Posed: codec.Encode(posed)}
 	for _, q := range answered {
 		if q != nil {
 			entry.Answers.Questions = append(entry.Answers.Questions, q.row(entry.Job))
@@ -224,7 +230,7 @@ func (t *task) keepReply(ctx context.Context, entry store.Message, posed *a2a.Me
 
 // poseAgain puts the question again that a message did not answer, and says why.
 // The message stays in the history.
-func (t *task) poseAgain(a *reply, why string) *view {
+func (t *task) poseAgain(a *given, why string) *view {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.ungive(a)
@@ -263,7 +269,7 @@ func (t *task) poseAgain(a *reply, why string) *view {
 
 // giveBack undoes what take did to the history. The question stays gone: whoever
 // asked it has just said so.
-func (t *task) giveBack(ctx context.Context, a *reply) {
+func (t *task) giveBack(ctx context.Context, a *given) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.ungive(a)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/reply"
 )
 
 // TestAside: a message that went aside of the user's conversation is within the reach of who speaks
@@ -30,7 +31,7 @@ func TestAside(t *testing.T) {
 	}
 	aside.ask("q1", "May I q1?")
 	asking.wait(t)
-	if text := tasks.Reply(asking.task).Parts[0].Text(); !strings.Contains(text, "name the task ("+string(asking.task.ID)+")") || !strings.Contains(text, "the question (q1)") {
+	if text := reply.Of(asking.task).Parts[0].Text(); !strings.Contains(text, "name the task ("+string(asking.task.ID)+")") || !strings.Contains(text, "the question (q1)") {
 		t.Errorf("what is asked aside: %q", text)
 	}
 	d.call("m3", "", map[string]any{"source": "canvas_user"}, "and this").wait(t)
@@ -40,8 +41,8 @@ func TestAside(t *testing.T) {
 	j.ask("q2", "May I q2?")
 	first.wait(t)
 	aside.ask("q1b", "May I q1b?") // which its sender is shown last
-	if yes := send(t, d.e, atOnce(&a2a.Task{}, "m4a", "yes")); d.r.answers() != 0 || !strings.Contains(tasks.Reply(yes).Parts[0].Text(), "Answer again, to this:\n\nMay I q2?") {
-		t.Errorf("a yes behind a question aside: %d answers, %q", d.r.answers(), tasks.Reply(yes).Parts[0].Text())
+	if yes := send(t, d.e, atOnce(&a2a.Task{}, "m4a", "yes")); d.r.answers() != 0 || !strings.Contains(reply.Of(yes).Parts[0].Text(), "Answer again, to this:\n\nMay I q2?") {
+		t.Errorf("a yes behind a question aside: %d answers, %q", d.r.answers(), reply.Of(yes).Parts[0].Text())
 	}
 	if yes := send(t, d.e, atOnce(&a2a.Task{}, "m4", "yes")); yes.ID != first.task.ID || d.r.answers() != 1 {
 		t.Errorf("a yes went to %s, want %s, which has asked last; %d answers", yes.ID, first.task.ID, d.r.answers())
@@ -62,14 +63,14 @@ func TestAside(t *testing.T) {
 	}
 	status := d.call("m5", "", nil, "/status")
 	status.wait(t)
-	if text := tasks.Reply(status.task).Parts[0].Text(); strings.Count(text, "A turn is running") != 2 {
+	if text := reply.Of(status.task).Parts[0].Text(); strings.Count(text, "A turn is running") != 2 {
 		t.Errorf("/status: %q", text)
 	}
 	j.observe(agent.Ended{Outcome: agent.Completed, Taken: d.r.steered, Messages: []agent.Message{{ItemID: "m", Text: "both"}}})
 	first.wait(t)
 	stop := d.call("m6", "", nil, "/stop")
 	stop.wait(t)
-	if text := tasks.Reply(stop.task).Parts[0].Text(); !strings.Contains(text, "one task was canceled, 2 subagents were ended") {
+	if text := reply.Of(stop.task).Parts[0].Text(); !strings.Contains(text, "one task was canceled, 2 subagents were ended") {
 		t.Errorf("/stop: %q", text)
 	}
 	if !slices.Contains(agents.of, aside.Context) {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
-	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
 )
 
 // TestAttemptsInOneProcess: the child died, and the same job begins again.
@@ -67,7 +67,7 @@ func TestRetryOfOneOfMany(t *testing.T) {
 	j.observe(tool("cmd"))
 	j.end(agent.Ended{Outcome: agent.Interrupted, Tools: true, Failure: &agent.Failure{Kind: agent.FailUnreachable, Message: "cut off"}})
 	m.r.next(t).start().answer("two is done")
-	if got := get(t, m.e, task.ID); got.Status.State != a2a.TaskStateCompleted || got.Metadata[tasks.MetaInterrupted] != true {
+	if got := get(t, m.e, task.ID); got.Status.State != a2a.TaskStateCompleted || got.Metadata[keys.Interrupted] != true {
 		t.Errorf("%s %v", got.Status.State, got.Metadata)
 	}
 	m.restart()
@@ -90,12 +90,12 @@ func TestRefusedRetry(t *testing.T) {
 	j := m.r.next(t).start()
 	j.observe(tool("cmd"))
 	j.end(agent.Ended{Outcome: agent.Interrupted, Tools: true, Failure: &agent.Failure{Kind: agent.FailUnreachable, Message: "cut off"}})
-	m.r.refuse = executor.ErrQueueFull
+	m.r.New = executor.ErrQueueFull
 	again := request("m1", "c", "one")
 	again.Message.Metadata = map[string]any{"retry": true}
 	_, err := m.e.SendMessage(t.Context(), again)
 	wantError(t, err, a2a.ErrServerError, "later")
-	m.r.refuse = nil
+	m.r.New = nil
 	m.restart()
 	if same := begin(t, m.e, req); same.ID != task.ID || m.r.count() != 0 {
 		t.Error("the message lost its key, and runs again without being told to")

@@ -2,7 +2,9 @@ package tasks
 
 import (
 	"fmt"
-	"unicode/utf8"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
 )
 
 // mostText is the default of [Config.MostText]. For a moment the end of a task takes some
@@ -30,7 +32,7 @@ func (r *run) room(a *artifact) int {
 // share is how much an answer has in any case, or less where so much is left.
 func (r *run) share(a *artifact, left int) int {
 	share := r.task.engine.cfg.MostText / answerShare
-	if left >= share || a.name != nameMessage || rank(a) == 0 {
+	if left >= share || a.name != keys.NameMessage || rank(a) == 0 {
 		return 0
 	}
 	for _, other := range r.texts {
@@ -44,7 +46,7 @@ func (r *run) share(a *artifact, left int) int {
 // add adds a piece to a text while there is room for it. What comes behind a cut is counted.
 func (a *artifact) add(piece string) {
 	if a.all == a.text.Len() {
-		a.text.WriteString(piece[:border(piece, a.most-a.text.Len())])
+		a.text.WriteString(brief.Head(piece, a.most-a.text.Len()))
 	}
 	a.all += len(piece)
 }
@@ -58,7 +60,7 @@ func (a *artifact) fitted(text string) string {
 	kept, all := a.text.String(), a.all
 	switch {
 	case text != "":
-		kept, all = text[:border(text, a.most)], len(text)
+		kept, all = brief.Head(text, a.most), len(text)
 	case !a.cutOff():
 		return kept
 	}
@@ -71,7 +73,7 @@ func (a *artifact) fitted(text string) string {
 // cutLine says that a text was cut, and where the rest is.
 func (a *artifact) cutLine(kept, all int) string {
 	what, where := "text", "all of it is in codex's own thread"
-	if a.media == mediaDiff {
+	if a.media == keys.MediaDiff {
 		what, where = "diff", "the files have all of it"
 	}
 	line := fmt.Sprintf("[the %s was cut here: it had %d bytes, and the runtime had room for %d; %s]", what, all, kept, where)
@@ -79,15 +81,4 @@ func (a *artifact) cutLine(kept, all int) string {
 		line = "\n\n" + line
 	}
 	return line
-}
-
-// border is n, or the end of the text, or where the character begins that stands there.
-func border(text string, n int) int {
-	if n >= len(text) {
-		return len(text)
-	}
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return n
 }

@@ -7,7 +7,9 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/origin"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/push"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/refusal"
 )
 
 // CancelTask implements a2asrv.RequestHandler. It returns when the task has
@@ -15,7 +17,7 @@ import (
 // canceled before, 1.0 has the cancel say so again, and 0.3 has it refused.
 func (e *Engine) CancelTask(ctx context.Context, req *a2a.CancelTaskRequest) (*a2a.Task, error) {
 	if req == nil || req.ID == "" {
-		return nil, refuse(a2a.ErrInvalidParams, "the id of the task is missing")
+		return nil, refusal.New(a2a.ErrInvalidParams, "the id of the task is missing")
 	}
 	v, err := e.cancel(ctx, req.ID, e.sender(&a2a.Message{}, req.Metadata))
 	if err == nil {
@@ -34,14 +36,14 @@ func (e *Engine) CancelTask(ctx context.Context, req *a2a.CancelTaskRequest) (*a
 	}
 	late := v.task.Status.State.Terminal() && version(ctx) == push.V0
 	if state := task.Status.State; state != a2a.TaskStateCanceled || late {
-		return nil, inState(a2a.ErrTaskNotCancelable, task, "task %q has ended already (%s)", task.ID, state)
+		return nil, refusal.InState(a2a.ErrTaskNotCancelable, task, "task %q has ended already (%s)", task.ID, state)
 	}
 	return trimmed(task, nil), nil
 }
 
 // cancel begins to end a task, if it has not ended, and returns it as it was before. The
 // caller still has to load one that has.
-func (e *Engine) cancel(ctx context.Context, id a2a.TaskID, by sender) (*view, error) {
+func (e *Engine) cancel(ctx context.Context, id a2a.TaskID, by origin.Sender) (*view, error) {
 	// Nothing is being submitted under the lock, so each turn of the task is either
 	// with the runner or refused.
 	e.admit.Lock()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
 )
 
 func cancelTask(t testing.TB, e *tasks.Engine, id a2a.TaskID) (*a2a.Task, error) {
@@ -245,7 +246,7 @@ func TestCloseEndsATurnWithATool(t *testing.T) {
 	}
 	events := stream.wait(t)
 	last := events[len(events)-1].(*a2a.TaskStatusUpdateEvent)
-	if last.Status.State != a2a.TaskStateFailed || last.Metadata[tasks.MetaInterrupted] != true || stream.err != nil {
+	if last.Status.State != a2a.TaskStateFailed || last.Metadata[keys.Interrupted] != true || stream.err != nil {
 		t.Errorf("the stream ends with %+v, %v", last, stream.err)
 	}
 	if got := get(t, e, last.TaskID); got.Status.State != a2a.TaskStateFailed {

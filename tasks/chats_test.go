@@ -10,6 +10,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/peerwords"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/reply"
 )
 
 // chat are the marks of a chat, as the platform sends them: it has a history as the canvas has.
@@ -111,7 +112,7 @@ func TestChatsReachNoTurnOfTheUsers(t *testing.T) {
 	}
 	stop := d.call("m3", "", chat("C1"), "/stop")
 	stop.wait(t)
-	if text := tasks.Reply(stop.task).Parts[0].Text(); text != "Nothing was running or waiting here." {
+	if text := reply.Of(stop.task).Parts[0].Text(); text != "Nothing was running or waiting here." {
 		t.Errorf("/stop is answered %q", text)
 	}
 }

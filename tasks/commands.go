@@ -12,6 +12,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
 )
 
 // The words that are no message to codex, but to the runtime, if a message that
@@ -249,7 +250,7 @@ func (e *Engine) lastTokens(asked *task) float64 {
 		return 0
 	}
 	for _, row := range page.Tasks {
-		usage, _ := e.kept(row).Metadata[MetaUsage].(map[string]any)
+		usage, _ := e.kept(row).Metadata[keys.Usage].(map[string]any)
 		if total, ok := usage["totalTokens"].(float64); ok {
 			return total
 		}

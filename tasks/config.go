@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/attach"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/overrides"
 )
 
 // A Runner makes turns of jobs; an [executor.Executor] is one. If its turns can
@@ -75,14 +77,14 @@ type Config struct {
 
 	Workspace *Workspace // that the engine works for; nil standing alone
 
-	Files Files // has the files of messages; nil puts them into the prompt
+	Files attach.Files // has the files of messages; nil puts them into the prompt
 	// OfferFiles hands out the files that replies name.
 	OfferFiles bool
 
 	Push *Push // makes push notifications; nil refuses to
 
-	Bounds Bounds  // what messages may ask for; the zero value lets them choose the model
-	Notify *Notify // tells of ends; nil refuses to
+	Bounds overrides.Bounds // what messages may ask for; the zero value lets them choose the model
+	Notify *Notify          // tells of ends; nil refuses to
 
 	MostText int           // of the texts of one task that has not ended, in bytes; 0 means 16 MiB
 	Coalesce time.Duration // text is published at most this often; 0 means 20 ms

@@ -25,6 +25,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
 )
 
 // The test of this file kills whole processes: the test binary itself is one.
@@ -42,14 +43,14 @@ type day struct {
 	DieAt            int    // the commit after which the process kills itself; 0 means that it lives
 }
 
-// A word is a message of the day.
-type word struct{ id, context, text string }
+// A Word is a message of the day.
+type Word struct{ id, context, text string }
 
-func (d day) words() []word {
+func (d day) words() []Word {
 	if d.Asks {
-		return []word{{"m1", "one", fmt.Sprintf("escalate echo ran >> %s", d.Effects)}}
+		return []Word{{"m1", "one", fmt.Sprintf("escalate echo ran >> %s", d.Effects)}}
 	}
-	return []word{
+	return []Word{
 		{"m1", "one", "remember blue-42"},
 		{"m2", "one", fmt.Sprintf("run echo ran >> %s", d.Effects)},
 		{"m3", "one", "recall"},
@@ -204,10 +205,10 @@ func TestKilledAtEachCommitOfAQuestion(t *testing.T) {
 	}
 	killAtEachCommit(t, day{Asks: true}, func(d day, t *testing.T, n int, made map[string]*a2a.Task) {
 		ran, task := d.ran(), made["m1"]
-		if task == nil || task.Status.State != a2a.TaskStateCompleted && task.Metadata[tasks.MetaInterrupted] != true {
+		if task == nil || task.Status.State != a2a.TaskStateCompleted && task.Metadata[keys.Interrupted] != true {
 			t.Fatalf("killed at commit %d: the task is %+v", n, task)
 		}
-		if ran > 1 || ran == 0 && task.Metadata[tasks.MetaInterrupted] != true {
+		if ran > 1 || ran == 0 && task.Metadata[keys.Interrupted] != true {
 			t.Errorf("killed at commit %d: the command ran %d times, %v %v", n, ran, task.Status.State, task.Metadata)
 		}
 		d.checkStore(t, n)
@@ -260,7 +261,7 @@ func (d day) check(t *testing.T, n int, made map[string]*a2a.Task) {
 		t.Fatalf("killed at commit %d: the command has no task", n)
 	case command.Status.State == a2a.TaskStateCompleted && ran != 1:
 		t.Errorf("killed at commit %d: the command completed and ran %d times", n, ran)
-	case ran > 1, command.Status.State != a2a.TaskStateCompleted && command.Metadata[tasks.MetaInterrupted] != true:
+	case ran > 1, command.Status.State != a2a.TaskStateCompleted && command.Metadata[keys.Interrupted] != true:
 		t.Errorf("killed at commit %d: the command ran %d times and is %s", n, ran, command.Status.State)
 	}
 	for id, want := range map[string]string{"m1": "remembered", "m3": "blue-42", "m4": "", "m5": "last"} {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
 )
 
 // showDiff shows what the turn has changed, if that is not what was shown. It comes before
@@ -19,7 +20,7 @@ func (r *run) showDiff() bool {
 	}
 	a := r.diff
 	a.text.Reset()
-	a.sent, a.shown, a.frozen, a.media = 0, false, nil, mediaDiff
+	a.sent, a.shown, a.frozen, a.media = 0, false, nil, keys.MediaDiff
 	a.most = r.room(a)
 	a.text.WriteString(a.fitted(r.changed))
 	r.task.push(a, true)
@@ -76,9 +77,9 @@ func (r *run) dropDiff() {
 
 // diffInPlace returns the artifact of a diff: that of an earlier attempt, or another one.
 func (r *run) diffInPlace() *artifact {
-	i := slices.IndexFunc(r.void, func(a *artifact) bool { return a.name == nameDiff && a.media == mediaDiff })
+	i := slices.IndexFunc(r.void, func(a *artifact) bool { return a.name == keys.NameDiff && a.media == keys.MediaDiff })
 	if i < 0 {
-		return r.task.newArtifact(nameDiff, nameDiff)
+		return r.task.newArtifact(keys.NameDiff, keys.NameDiff)
 	}
 	a := r.void[i]
 	r.void = slices.Delete(r.void, i, i+1)

@@ -8,7 +8,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
 )
 
 // TestDiffComesBeforeTheAnswer, as it is known by then, and anew only if it has changed.
@@ -48,7 +48,7 @@ func TestDiffComesBeforeTheAnswer(t *testing.T) {
 			if got := strings.Join(texts(task), " "); got != c.texts {
 				t.Errorf("the task has %s, want %s", got, c.texts)
 			}
-			if last := task.Artifacts[len(task.Artifacts)-1]; string(last.ID) != task.Metadata[tasks.MetaReply] {
+			if last := task.Artifacts[len(task.Artifacts)-1]; string(last.ID) != task.Metadata[keys.Reply] {
 				t.Errorf("the last artifact is %s, want the reply", last.ID)
 			}
 		})

@@ -42,10 +42,10 @@
 // commit of what it speaks of (push.go); package push posts it. A task that
 // nobody asked to be told of costs nothing.
 //
-// # Wishes
+// # Overrides
 //
 // The metadata of a message can ask for a directory, a model, a sandbox and an
-// approval policy for its turn, within [Bounds] (wishes.go), and name somebody who
+// approval policy for its turn, within [overrides.Bounds], and name somebody who
 // is told of the task's end: then a notice is committed with the end (notify.go),
 // which package notify sends. What became of it is the task's "notification".
 //

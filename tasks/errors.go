@@ -3,7 +3,6 @@ package tasks
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/refusal"
 )
 
 // errGone ends what waits for a task that had not ended when the engine was closed.
@@ -27,23 +27,6 @@ func IsStopping(err error) bool {
 	return stopping
 }
 
-// refuse returns an error whose text is for the caller.
-func refuse(sentinel error, format string, args ...any) error {
-	return a2a.NewError(sentinel, fmt.Sprintf(format, args...))
-}
-
-func notFound(id a2a.TaskID) error {
-	id = a2a.TaskID(clip(string(id), 64))
-	return a2a.NewError(a2a.ErrTaskNotFound, fmt.Sprintf("Task not found: there is no task %q", id)).
-		WithErrorInfoMeta(map[string]string{"taskId": string(id)})
-}
-
-// inState refuses what the state of a task does not allow.
-func inState(sentinel error, task *a2a.Task, format string, args ...any) error {
-	return a2a.NewError(sentinel, fmt.Sprintf(format, args...)).
-		WithErrorInfoMeta(map[string]string{"taskId": string(task.ID), "state": string(task.Status.State)})
-}
-
 // journalError tells the caller that the journal failed and the log why. The end of the
 // caller's context is no failure: what is asked for its sake ends with it.
 func (e *Engine) journalError(doing string, err error) error {
@@ -54,32 +37,32 @@ func (e *Engine) journalError(doing string, err error) error {
 		if e.full.rarely(time.Minute) { // every message would say it again
 			e.log.Error("the disk is full: nothing new is accepted until there is room", "operation", doing, "err", err)
 		}
-		return refuse(a2a.ErrServerError, "the runtime's disk is full and it takes nothing new; send the message again when there is room")
+		return refusal.New(a2a.ErrServerError, "the runtime's disk is full and it takes nothing new; send the message again when there is room")
 	}
 	if errors.Is(err, store.ErrReplaced) {
 		if e.full.rarely(time.Minute) {
 			e.log.Error("the state was replaced while it was in use: nothing new is accepted until the runtime is restarted", "operation", doing, "err", err)
 		}
-		return refuse(a2a.ErrServerError, "the runtime's state was replaced while it was in use, and it takes nothing new; send the message again when it has been restarted")
+		return refusal.New(a2a.ErrServerError, "the runtime's state was replaced while it was in use, and it takes nothing new; send the message again when it has been restarted")
 	}
 	e.log.Error("the journal failed", "operation", doing, "err", err)
-	return refuse(a2a.ErrInternalError, "the runtime could not %s; its log says why", doing)
+	return refusal.New(a2a.ErrInternalError, "the runtime could not %s; its log says why", doing)
 }
 
 // notQueued says why the runner did not take a job.
 func (e *Engine) notQueued(err error) error {
 	switch {
 	case errors.Is(err, executor.ErrQueueFull):
-		return refuse(a2a.ErrServerError, "%v; send this one again later", err)
+		return refusal.New(a2a.ErrServerError, "%v; send this one again later", err)
 	case errors.Is(err, executor.ErrClosed):
 		return stopping()
 	}
 	e.log.Error("a message could not be queued", "err", err)
-	return refuse(a2a.ErrInternalError, "the message could not be queued; the runtime's log says why")
+	return refusal.New(a2a.ErrInternalError, "the message could not be queued; the runtime's log says why")
 }
 
 func stopping() error {
-	return stoppingError{refuse(a2a.ErrServerError, "the runtime is stopping; send the message again when it is back")}
+	return stoppingError{refusal.New(a2a.ErrServerError, "the runtime is stopping; send the message again when it is back")}
 }
 
 // A seldom lets something happen once in a while.

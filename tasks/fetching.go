@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/attach"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/refusal"
 )
 
 // mostFetching is how long the files of a message that are fetched by URL may take, all
@@ -16,12 +19,12 @@ const mostFetching = 2 * time.Minute
 
 // errSlowFiles refuses a message whose files took longer. Whether their servers are slow, or others
 // were fetched before them, it may be other the next time.
-var errSlowFiles = refuse(a2a.ErrServerError, "the files of the message that are fetched by URL were not here within %v, with the wait for files of other messages; "+
+var errSlowFiles = refusal.New(a2a.ErrServerError, "the files of the message that are fetched by URL were not here within %v, with the wait for files of other messages; "+
 	"send it again, or some of the files with further messages", mostFetching)
 
 // A fetching stages the files of one message.
 type fetching struct {
-	files Files
+	files attach.Files
 	left  time.Duration // for those that are fetched by URL
 }
 
@@ -32,7 +35,7 @@ func (f *fetching) spend() (over func()) {
 }
 
 // stage is [Files.Stage], and [errSlowFiles] where the time was too short.
-func (f *fetching) stage(ctx context.Context, key string, p *a2a.Part, most int64, peer bool) (File, error) {
+func (f *fetching) stage(ctx context.Context, key string, p *a2a.Part, most int64, peer bool) (attach.File, error) {
 	if !isWeb(p) {
 		return f.files.Stage(ctx, key, p, most, peer)
 	}
@@ -41,7 +44,7 @@ func (f *fetching) stage(ctx context.Context, key string, p *a2a.Part, most int6
 	defer f.spend()()
 	file, err := f.files.Stage(timed, key, p, most, peer)
 	if err != nil && errors.Is(context.Cause(timed), errSlowFiles) {
-		return File{}, errSlowFiles
+		return attach.File{}, errSlowFiles
 	}
 	return file, err
 }

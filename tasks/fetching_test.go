@@ -11,6 +11,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/attach"
 )
 
 // A slowDepot takes its time for each file.
@@ -19,12 +20,12 @@ type slowDepot struct {
 	takes time.Duration
 }
 
-func (d *slowDepot) Stage(ctx context.Context, key string, p *a2a.Part, most int64, peer bool) (tasks.File, error) {
+func (d *slowDepot) Stage(ctx context.Context, key string, p *a2a.Part, most int64, peer bool) (attach.File, error) {
 	select {
 	case <-time.After(d.takes):
 		return d.depot.Stage(ctx, key, p, most, peer)
 	case <-ctx.Done():
-		return tasks.File{}, context.Cause(ctx)
+		return attach.File{}, context.Cause(ctx)
 	}
 }
 

@@ -17,6 +17,8 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/attach"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/reply"
 )
 
 // A cabinet is where the test has the files of messages.
@@ -57,18 +59,18 @@ func (c *cabinet) opened() int {
 	return c.reads
 }
 
-func (c *cabinet) Open(string) (tasks.Content, error) {
+func (c *cabinet) Open(string) (attach.Content, error) {
 	c.mu.Lock()
 	c.reads++
 	c.mu.Unlock()
 	if c.content == "gone" {
-		return nil, tasks.ErrNoFile
+		return nil, attach.ErrNoFile
 	}
 	return sheet{strings.NewReader(c.picture())}, nil
 }
 
 // Lend implements [tasks.Files]: of what it lends only the paths are other ones.
-func (c *cabinet) Lend(_ context.Context, path string, most int64, fit func(io.ReaderAt, string) error) (tasks.Loan, error) {
+func (c *cabinet) Lend(_ context.Context, path string, most int64, fit func(io.ReaderAt, string) error) (attach.Loan, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	content := c.picture()
@@ -76,21 +78,21 @@ func (c *cabinet) Lend(_ context.Context, path string, most int64, fit func(io.R
 		content = c.lent
 	}
 	if content == "gone" {
-		return tasks.Loan{}, tasks.ErrNoFile
+		return attach.Loan{}, attach.ErrNoFile
 	}
 	for _, digest := range []string{"", digestOf(content)} {
 		if err := fit(strings.NewReader(content), digest); err != nil {
-			return tasks.Loan{}, err
+			return attach.Loan{}, err
 		}
 	}
 	if int64(len(content)) > most {
-		return tasks.Loan{}, tasks.ErrTooLarge
+		return attach.Loan{}, attach.ErrTooLarge
 	}
 	c.out++
 	if c.leave != nil && c.out == 2 {
 		c.leave()
 	}
-	return tasks.Loan{Path: "/lent" + path, Size: int64(len(content)), GiveBack: func() {
+	return attach.Loan{Path: "/lent" + path, Size: int64(len(content)), GiveBack: func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.out--
@@ -99,17 +101,17 @@ func (c *cabinet) Lend(_ context.Context, path string, most int64, fit func(io.R
 
 func digestOf(content string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(content))) }
 
-func (c *cabinet) Release([]tasks.File) {}
+func (c *cabinet) Release([]attach.File) {}
 
 func (c *cabinet) Drop([]string) {}
 
 func (c *cabinet) Most(bool) int64 { return 1 << 40 }
 
-func (c *cabinet) Stage(_ context.Context, _ string, p *a2a.Part, _ int64, _ bool) (tasks.File, error) {
+func (c *cabinet) Stage(_ context.Context, _ string, p *a2a.Part, _ int64, _ bool) (attach.File, error) {
 	if c.err != nil {
-		return tasks.File{}, c.err
+		return attach.File{}, c.err
 	}
-	file := tasks.File{URI: "workspace:/w/" + p.Filename, Name: p.Filename, MediaType: p.MediaType}
+	file := attach.File{URI: "workspace:/w/" + p.Filename, Name: p.Filename, MediaType: p.MediaType}
 	if p.Raw() != nil || strings.HasPrefix(string(p.URL()), "https:") {
 		file.Digest = digestOf(c.picture())
 	}
@@ -119,20 +121,20 @@ func (c *cabinet) Stage(_ context.Context, _ string, p *a2a.Part, _ int64, _ boo
 func (c *cabinet) Path(uri string) (string, error) {
 	path, ok := strings.CutPrefix(uri, "workspace:")
 	if !ok {
-		return "", tasks.ErrNoFile
+		return "", attach.ErrNoFile
 	}
 	return path, nil
 }
 
-func (c *cabinet) Offer(_ tasks.Maker, reply tasks.ReplyText) (out []tasks.File) {
+func (c *cabinet) Offer(_ attach.Maker, reply attach.ReplyText) (out []attach.File) {
 	if strings.Contains(reply.Text, "/w/out.pdf") {
-		out = append(out, tasks.File{URI: "workspace:/w/out.pdf", Name: "out.pdf", MediaType: "application/pdf"})
+		out = append(out, attach.File{URI: "workspace:/w/out.pdf", Name: "out.pdf", MediaType: "application/pdf"})
 	}
 	return out
 }
 
-func (c *cabinet) Keep(by tasks.Maker, key, name string, content []byte) (tasks.File, error) {
-	return tasks.File{
+func (c *cabinet) Keep(by attach.Maker, key, name string, content []byte) (attach.File, error) {
+	return attach.File{
 		URI: "kept:" + name, Name: name, Size: int64(len(content)), Kept: string(by.Task) + "/token-of-" + key + "/" + name, Expires: expires,
 	}, c.err
 }
@@ -164,7 +166,7 @@ func TestDiskFullWhileStaging(t *testing.T) {
 
 func TestFileThatIsNotToBeHad(t *testing.T) {
 	r := newRunner()
-	e := newEngine(t, r, func(c *tasks.Config) { c.Files = &cabinet{err: tasks.ErrNoFile} })
+	e := newEngine(t, r, func(c *tasks.Config) { c.Files = &cabinet{err: attach.ErrNoFile} })
 	req := request("m1", "c", " ")
 	req.Message.Parts = append(req.Message.Parts, a2a.NewFileURLPart("https://x/y\nz", ""))
 	begin(t, e, req)
@@ -184,7 +186,7 @@ func TestFilesOfAReply(t *testing.T) {
 		{ItemID: "a", Text: "looking", Phase: agent.PhaseCommentary}, {ItemID: "b", Text: "it is in /w/out.pdf", Phase: agent.PhaseFinalAnswer},
 	}})
 	c.wait(t)
-	parts := tasks.Reply(c.task).Parts
+	parts := reply.Of(c.task).Parts
 	if len(parts) != 2 || parts[0].Text() != "it is in /w/out.pdf" || parts[1].URL() != "workspace:/w/out.pdf" || parts[1].Filename != "out.pdf" {
 		t.Errorf("parts = %v", parts)
 	}

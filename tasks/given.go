@@ -8,16 +8,17 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/origin"
 )
 
-// A reply is a message that answers a question. It is one of its task's given until it
+// A given is a message that answers a question. It is one of its task's given until it
 // is known what became of it: the runner may keep an answer until its turn can go on.
 // All that time the journal has the question with the name of the message, so that the
 // next process carries both.
-type reply struct {
+type given struct {
 	message  *a2a.Message
 	job      string // of the message, which is no turn
-	from     sender
+	from     origin.Sender
 	question *question // nil if it names one that is not open
 	index    int       // of the question among the open ones
 	why      string    // it answers none
@@ -27,14 +28,14 @@ type reply struct {
 	note     string // why it had no effect; empty if it had
 }
 
-// ungive takes a reply away that was not given. The caller holds t.mu.
-func (t *task) ungive(a *reply) {
-	t.given = slices.DeleteFunc(slices.Clone(t.given), func(other *reply) bool { return other == a })
+// ungive takes an answer away that was not given. The caller holds t.mu.
+func (t *task) ungive(a *given) {
+	t.given = slices.DeleteFunc(slices.Clone(t.given), func(other *given) bool { return other == a })
 }
 
 // handed notes that the runner has taken an answer. Its turn may have got it, or ended,
 // over that.
-func (t *task) handed(a *reply) {
+func (t *task) handed(a *given) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	a.handed = true
@@ -57,8 +58,8 @@ func (t *task) closeGiven(note string, gone func(*question) bool) {
 	}
 }
 
-// settleGiven ends the message of a reply. The caller holds t.mu.
-func (t *task) settleGiven(a *reply) {
+// settleGiven ends the message of an answer. The caller holds t.mu.
+func (t *task) settleGiven(a *given) {
 	t.ungive(a)
 	change := store.Change{Ended: []string{a.job}, Drop: []string{a.question.asked.ID}}
 	if !t.status.State.Terminal() {
@@ -90,6 +91,6 @@ func (t *task) endGiven(change *store.Change) {
 // leftWithQuestion reports whether the end of the run's turn leaves what it has asked to
 // the next process, and the answers that it has not got.
 func (r *run) leftWithQuestion(event agent.Ended) bool {
-	given := slices.ContainsFunc(r.task.given, func(a *reply) bool { return a.question.run == r })
+	given := slices.ContainsFunc(r.task.given, func(a *given) bool { return a.question.run == r })
 	return stops(event) && (given || r.asks())
 }

@@ -1,8 +1,6 @@
 package tasks
 
 import (
-	"cmp"
-	"net/http"
 	"strings"
 	"time"
 
@@ -10,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/attach"
 )
 
 // prepare makes available what an event hands out, before the task's lock is taken:
@@ -22,7 +21,7 @@ func (r *run) prepare(event agent.Event) {
 	switch event := event.(type) {
 	case agent.Ended:
 		if event.Outcome == agent.Completed {
-			r.offered = e.cfg.Files.Offer(r.task.maker(), ReplyText{replyOf(event.Messages), r.options.Cwd, madeAt(r.task.id)})
+			r.offered = e.cfg.Files.Offer(r.task.maker(), attach.ReplyText{Text: replyOf(event.Messages), Dir: r.options.Cwd, Since: madeAt(r.task.id)})
 		}
 	case agent.ItemCompleted:
 		r.keepPicture(event.Item)
@@ -30,8 +29,8 @@ func (r *run) prepare(event agent.Event) {
 }
 
 // maker is the task as one that hands files out.
-func (t *task) maker() Maker {
-	return Maker{Task: t.id, Peer: t.ofPeer()}
+func (t *task) maker() attach.Maker {
+	return attach.Maker{Task: t.id, Peer: t.ofPeer()}
 }
 
 // madeAt returns when a task was made: its id says so, as a UUID of version 7.
@@ -60,7 +59,7 @@ func (r *run) keepPicture(item agent.Item) {
 	if len(content) == 0 {
 		return
 	}
-	name, media := pictureName(content)
+	name, media := attach.PictureName(content)
 	file, err := r.task.engine.cfg.Files.Keep(r.task.maker(), item.ID, name, content)
 	if err != nil {
 		r.task.engine.log.Warn("a picture of a turn could not be kept; it is not handed out", "task_id", r.task.id, "err", err)
@@ -70,16 +69,9 @@ func (r *run) keepPicture(item agent.Item) {
 	r.task.mu.Lock()
 	defer r.task.mu.Unlock()
 	if r.pictures == nil {
-		r.pictures = map[string]File{}
+		r.pictures = map[string]attach.File{}
 	}
 	r.pictures[item.ID] = file
-}
-
-// pictureName names a picture after what its content shows it to be.
-func pictureName(content []byte) (name, media string) {
-	media, _, _ = strings.Cut(http.DetectContentType(content), ";")
-	ext := map[string]string{"image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "image/webp": "webp"}[media]
-	return "image." + cmp.Or(ext, "bin"), media
 }
 
 // handPicture shows a picture that the turn has made, as an artifact of its own. The
@@ -91,7 +83,7 @@ func (r *run) handPicture(item agent.Item) {
 	}
 	delete(r.pictures, item.ID)
 	a := r.task.newArtifact(item.ID, file.Name)
-	a.parts = a2a.ContentParts{file.part(nil)}
+	a.parts = a2a.ContentParts{file.Part(nil)}
 	r.task.push(a, true)
 }
 
@@ -117,12 +109,12 @@ func (r *run) closeWhole() {
 // the first text, or the last artifact, find the answer where it is without files. They
 // come in the reply's last chunk; a reply that the turn has gone on after gets another one.
 // The caller holds t.mu.
-func (r *run) hand(reply *artifact, files []File) {
+func (r *run) hand(reply *artifact, files []attach.File) {
 	if reply == nil || len(files) == 0 {
 		return
 	}
 	for _, f := range files {
-		reply.parts = append(reply.parts, f.part(nil))
+		reply.parts = append(reply.parts, f.Part(nil))
 	}
 	reply.frozen = nil
 	if reply.closed {
@@ -132,7 +124,7 @@ func (r *run) hand(reply *artifact, files []File) {
 
 // hands reports whether an artifact is a file that a turn has made.
 func (a *artifact) hands() bool {
-	_, ok := KeptOf(first(a.parts))
+	_, ok := attach.KeptOf(first(a.parts))
 	return ok && a.text.Len() == 0
 }
 

@@ -15,7 +15,10 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/attach"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/push"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/reply"
 )
 
 func offering(c *tasks.Config) { c.Files, c.OfferFiles = &cabinet{}, true }
@@ -79,13 +82,13 @@ func TestNamedFilesStandBehindTheText(t *testing.T) {
 // A scribe hands out a file whatever a reply says, and notes what it was asked.
 type scribe struct {
 	cabinet
-	by    tasks.Maker
-	asked tasks.ReplyText
+	by    attach.Maker
+	asked attach.ReplyText
 }
 
-func (s *scribe) Offer(by tasks.Maker, reply tasks.ReplyText) []tasks.File {
+func (s *scribe) Offer(by attach.Maker, reply attach.ReplyText) []attach.File {
 	s.by, s.asked = by, reply
-	return []tasks.File{{URI: "workspace:/w/out.pdf", Name: "out.pdf", MediaType: "application/pdf"}}
+	return []attach.File{{URI: "workspace:/w/out.pdf", Name: "out.pdf", MediaType: "application/pdf"}}
 }
 
 // TestRelativeNamesInAReply: their files come in the last chunk, too, of which there is
@@ -97,7 +100,7 @@ func TestRelativeNamesInAReply(t *testing.T) {
 		m := newMachine(t, func(c *tasks.Config) { c.Files, c.OfferFiles, c.Bounds.WorkDir = box, true, work })
 		before := time.Now().Truncate(time.Millisecond)
 		req := request("m1", "c", "hi")
-		req.Message.Metadata = map[string]any{tasks.MetaCwd: work}
+		req.Message.Metadata = map[string]any{keys.Cwd: work}
 		stream := listen(m.e.SendStreamingMessage(t.Context(), req))
 		j := m.r.next(t).start()
 		j.whole("a", text, agent.PhaseFinalAnswer)
@@ -130,7 +133,7 @@ func TestWhoseReplyItIs(t *testing.T) {
 		c := d.call(name, "", meta, "hi")
 		d.r.next(t).start().answer("it is in /w/out.pdf")
 		c.wait(t)
-		if want := (tasks.Maker{Task: c.task.ID, Peer: peer}); box.by != want {
+		if want := (attach.Maker{Task: c.task.ID, Peer: peer}); box.by != want {
 			t.Errorf("%s: the files are of %+v, want %+v", name, box.by, want)
 		}
 	}
@@ -150,10 +153,10 @@ func TestPicturesOfATurn(t *testing.T) {
 		t.Errorf("while it runs (-want +got):\n%s", diff)
 	}
 	part := get(t, m.e, task.ID).Artifacts[0].Parts[0]
-	if ref, ok := tasks.KeptOf(part); !ok || ref != string(task.ID)+"/token-of-ig/image.png" || part.Metadata[tasks.MetaSize] != 8.0 || part.Metadata[tasks.MetaExpires] != "2030-01-02T03:04:05Z" {
+	if ref, ok := attach.KeptOf(part); !ok || ref != string(task.ID)+"/token-of-ig/image.png" || part.Metadata[attach.MetaSize] != 8.0 || part.Metadata[attach.MetaExpires] != "2030-01-02T03:04:05Z" {
 		t.Errorf("%q, %v", ref, part.Metadata)
 	}
-	if _, ok := tasks.KeptOf(tasks.Unkept(part)); ok || part.Metadata["kept"] == nil {
+	if _, ok := attach.KeptOf(attach.Unkept(part)); ok || part.Metadata["kept"] == nil {
 		t.Error("the token is shown, or the task has lost it")
 	}
 
@@ -165,7 +168,7 @@ func TestPicturesOfATurn(t *testing.T) {
 	if diff := cmp.Diff(want, filesOf(after)); diff != "" {
 		t.Errorf("after a restart (-want +got):\n%s", diff)
 	}
-	if reply := tasks.Reply(after); len(reply.Parts) != 3 || reply.Parts[0].Text() != "painted" {
+	if reply := reply.Of(after); len(reply.Parts) != 3 || reply.Parts[0].Text() != "painted" {
 		t.Errorf("reply = %v", reply.Parts)
 	}
 }
@@ -263,7 +266,7 @@ func TestNothingIsHandedOut(t *testing.T) {
 	}{
 		"off":    {func(c *tasks.Config) { c.Files = &cabinet{} }, agent.Ended{Outcome: agent.Completed, Messages: named}},
 		"failed": {offering, agent.Ended{Outcome: agent.Failed, Messages: named}},
-		"full": {func(c *tasks.Config) { c.Files, c.OfferFiles = &cabinet{err: tasks.ErrNoFile}, true },
+		"full": {func(c *tasks.Config) { c.Files, c.OfferFiles = &cabinet{err: attach.ErrNoFile}, true },
 			agent.Ended{Outcome: agent.Completed, Messages: []agent.Message{{ItemID: "a", Text: "done"}}}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/leaktest"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
 )
 
 func TestMain(m *testing.M) {
@@ -30,7 +31,7 @@ type runner struct {
 	mu       sync.Mutex
 	jobs     []*job
 	canceled []string
-	refuse   error
+	New      error
 	onSubmit func(*job)       // called before Submit returns
 	onCancel func(*job)       // instead of ending the job as canceled
 	arrived  chan *job        // buffered
@@ -53,9 +54,9 @@ func (r *runner) Submit(j executor.Job, observe executor.Observer) (int, error) 
 		<-r.gate
 	}
 	r.mu.Lock()
-	if r.refuse != nil {
+	if r.New != nil {
 		defer r.mu.Unlock()
-		return 0, r.refuse
+		return 0, r.New
 	}
 	ahead := 0
 	for _, other := range r.jobs {
@@ -304,7 +305,7 @@ func show(event a2a.Event) string {
 		if event.LastChunk {
 			line += " last"
 		}
-		if event.Metadata[tasks.MetaVoid] == true {
+		if event.Metadata[keys.Void] == true {
 			line += " void"
 		}
 		return line

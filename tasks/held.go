@@ -7,6 +7,8 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/codec"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/late"
 )
 
@@ -64,20 +66,20 @@ func (t *task) tellUser() {
 	if w == nil || w.Wake == nil || !t.forPeer(t.runs[0].from) || !e.peerWaits.rarely(24*time.Hour) {
 		return
 	}
-	t.send(store.Delivery{Kind: late.Kind, Body: encode(late.Reply{Text: PeerWaits}), Replaces: true})
+	t.send(store.Delivery{Kind: late.Kind, Body: codec.Encode(late.Reply{Text: PeerWaits}), Replaces: true})
 }
 
 // standLimit says in the metadata that the task waits for the end of a limit. The
 // caller holds t.mu.
 func (t *task) standLimit(held *agent.Paused) {
-	_, said := t.meta[MetaHeld]
+	_, said := t.meta[keys.Held]
 	switch limited := held != nil && held.Kind == agent.FailLimit; {
 	case limited:
-		t.note(map[string]any{MetaHeld: held.Data})
+		t.note(map[string]any{keys.Held: held.Data})
 		t.announce(store.Change{})
 		t.tell(map[string]any{"type": "notice", "text": held.Text})
 	case said:
-		t.note(map[string]any{MetaHeld: nil})
+		t.note(map[string]any{keys.Held: nil})
 		t.announce(store.Change{})
 	}
 }

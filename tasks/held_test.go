@@ -8,7 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/reply"
 )
 
 var loginData = map[string]any{"kind": "auth", "userCode": "ABCD", "verificationUrl": "https://example.com/device"}
@@ -110,11 +111,11 @@ func TestHeldByALimit(t *testing.T) {
 	data := map[string]any{"kind": "limit", "limit": "5h", "resetsAt": "2026-11-21T17:00:00Z"}
 	j.limit(data)
 	held := get(t, e, task.ID)
-	if diff := cmp.Diff(any(data), held.Metadata[tasks.MetaHeld]); diff != "" || held.Status.State != a2a.TaskStateSubmitted {
+	if diff := cmp.Diff(any(data), held.Metadata[keys.Held]); diff != "" || held.Status.State != a2a.TaskStateSubmitted {
 		t.Errorf("state %s; metadata differs (-want +got):\n%s", held.Status.State, diff)
 	}
 	j.observe(agent.Resumed{})
-	if held = get(t, e, task.ID); held.Metadata[tasks.MetaHeld] != nil {
+	if held = get(t, e, task.ID); held.Metadata[keys.Held] != nil {
 		t.Errorf("metadata = %v after the release", held.Metadata)
 	}
 	resets := time.Date(2026, 11, 21, 17, 0, 0, 0, time.UTC)
@@ -122,7 +123,7 @@ func TestHeldByALimit(t *testing.T) {
 		Kind: agent.FailLimit, Message: "used up", Code: "usageLimitExceeded", Limit: "5h", ResetsAt: resets,
 	}})
 	want := map[string]any{"kind": "limit", "code": "usageLimitExceeded", "limit": "5h", "resetsAt": "2026-11-21T17:00:00Z"}
-	if diff := cmp.Diff(any(want), get(t, e, task.ID).Metadata[tasks.MetaFailure]); diff != "" {
+	if diff := cmp.Diff(any(want), get(t, e, task.ID).Metadata[keys.Failure]); diff != "" {
 		t.Errorf("the failure differs (-want +got):\n%s", diff)
 	}
 }
@@ -153,7 +154,7 @@ func TestLoginAsAMessage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := tasks.Reply(answer.(*a2a.Task))
+	m := reply.Of(answer.(*a2a.Task))
 	if got := m.Parts[0].Text(); got != "The model needs a login (unexpected status unauthorized): enter ABCD" {
 		t.Errorf("reply = %q", got)
 	}

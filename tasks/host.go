@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/origin"
 )
 
 // host returns the task that a message becomes part of which names none: the one that asks what its
@@ -13,7 +15,7 @@ import (
 // makes a task. What asks aside of the conversation is answered by its name alone: words there are
 // for what the conversation itself has said.
 func (e *Engine) host(in *incoming) *task {
-	if in.key.Task != "" || !in.from.answers() {
+	if in.key.Task != "" || !in.from.Answers() {
 		return nil
 	}
 	conversation := e.conversation(in)
@@ -42,7 +44,7 @@ func (e *Engine) host(in *incoming) *task {
 
 // askedAside notes that a sender has been asked something aside of a conversation: their words may be for that,
 // and no more for what they were asked in it before.
-func (e *Engine) askedAside(conversation string, from sender) {
+func (e *Engine) askedAside(conversation string, from origin.Sender) {
 	if conversation == "" {
 		return
 	}
@@ -53,7 +55,7 @@ func (e *Engine) askedAside(conversation string, from sender) {
 	}
 }
 
-func (t *task) askedBeside(from sender) {
+func (t *task) askedBeside(from origin.Sender) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if slices.ContainsFunc(t.questions, func(q *question) bool { return q.from == from || slices.Contains(q.met, from) }) {

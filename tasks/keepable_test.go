@@ -13,6 +13,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/attach"
 )
 
 // TestWhatCannotBeReadAgain is not taken, by whichever door it comes.
@@ -152,7 +153,7 @@ func TestKeptIsOurs(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := task.History[0].Parts[1]
-	if _, kept := tasks.KeptOf(got); kept || got.Metadata["own"] != true || file.Metadata["kept"] == nil {
+	if _, kept := attach.KeptOf(got); kept || got.Metadata["own"] != true || file.Metadata["kept"] == nil {
 		t.Errorf("kept as %+v, given as %+v", got, file)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/origin"
 )
 
 // Words are leave for what their sender was shown last, and what clients have read of a task is
@@ -26,9 +27,9 @@ const lapsedText = "Your answer was not taken, for it may be meant for something
 
 // A lapse is what is known of words that may be meant for something else than what a task asks.
 type lapse struct {
-	Lapsed  bool      `json:"lapsed,omitempty"`
-	PosedTo []sender  `json:"posedTo,omitempty"` // who have been posed since then what is asked
-	Since   time.Time `json:"since,omitzero"`    // they have; what was written before is for something else
+	Lapsed  bool            `json:"lapsed,omitempty"`
+	PosedTo []origin.Sender `json:"posedTo,omitempty"` // who have been posed since then what is asked
+	Since   time.Time       `json:"since,omitzero"`    // they have; what was written before is for something else
 
 	from, until time.Time // it holds between these; zero if it does from the beginning, or does not pass by itself
 }
@@ -48,11 +49,11 @@ type words struct {
 	unseen   lapse // what is asked has not reached who may answer
 	crossing lapse // its sender was told something before it was asked, and words may be on their way
 
-	said      time.Time // the turn has begun to say something, and nothing has been asked since; zero if it has not
-	heardElse bool      // the user was told something beside, and nothing has been asked since
-	putOff    []sender  // whose answer was, and who have not got yet what was posed again
-	sending   string    // the message that asks, while it is on its way to the user by others and nothing was told since
-	sent      time.Time // that was
+	said      time.Time       // the turn has begun to say something, and nothing has been asked since; zero if it has not
+	heardElse bool            // the user was told something beside, and nothing has been asked since
+	putOff    []origin.Sender // whose answer was, and who have not got yet what was posed again
+	sending   string          // the message that asks, while it is on its way to the user by others and nothing was told since
+	sent      time.Time       // that was
 }
 
 // hold reports whether a message may be meant for something else.
@@ -80,7 +81,7 @@ func (l *lapse) cross(from time.Time, more time.Duration, open bool) {
 }
 
 // posed notes that a sender has been posed what is asked.
-func (l *lapse) posed(to sender, at time.Time) {
+func (l *lapse) posed(to origin.Sender, at time.Time) {
 	if l.Lapsed {
 		l.PosedTo, l.Since = with(slices.Clone(l.PosedTo), to), at
 	}
@@ -89,7 +90,7 @@ func (l *lapse) posed(to sender, at time.Time) {
 // unclear reports whether a message may be meant for something else than q, for which it could be
 // leave. The caller holds t.mu.
 func (t *task) unclear(in *incoming, q *question) bool {
-	given := agent.Answer{Text: in.text, Data: in.data}
+	given := agent.Answer{Text: in.Text, Data: in.Data}
 	return (in.written.Before(q.at) || t.words.hold(in) || q.unshown(in)) && in.names() == nil && !given.Declines(q.asked.Kind)
 }
 
@@ -101,12 +102,12 @@ func (q *question) unshown(in *incoming) bool {
 	if q.from == in.from || slices.Contains(q.met, in.from) {
 		return false
 	}
-	return in.key.Task == "" || q.from.isNobody()
+	return in.key.Task == "" || q.from.IsNobody()
 }
 
 // meet notes that the sender of an answer has met the turns that ask: the reply to it has what they
 // ask by then.
-func meet(questions []*question, by sender) {
+func meet(questions []*question, by origin.Sender) {
 	for _, q := range questions {
 		q.met = with(q.met, by)
 		if !q.stale() {
@@ -115,7 +116,7 @@ func meet(questions []*question, by sender) {
 	}
 }
 
-func with(all []sender, one sender) []sender {
+func with(all []origin.Sender, one origin.Sender) []origin.Sender {
 	if slices.Contains(all, one) {
 		return all
 	}
@@ -160,8 +161,8 @@ func (t *task) says() {
 
 // posedAgain notes that what is asked was posed to the sender of an answer that was put off. The caller
 // holds t.mu.
-func (t *task) posedAgain(to sender) {
-	if to.origin == fromUser { // whose answer was that to what they had been told
+func (t *task) posedAgain(to origin.Sender) {
+	if to.Kind == origin.User { // whose answer was that to what they had been told
 		t.words.heardElse = false
 	}
 	if t.engine.posts() { // it is on its way
@@ -253,8 +254,8 @@ func (t *task) saidBeside() {
 // read notes that the user has been posed what the task asks. Where messages do not say who sends
 // them, the user is one of those who has. The caller holds t.mu.
 func (t *task) read() {
-	for _, by := range []sender{{origin: fromUser}, {}} {
-		if by.origin == fromUser || slices.ContainsFunc(t.questions, func(q *question) bool { return q.from == by }) {
+	for _, by := range []origin.Sender{{Kind: origin.User}, {}} {
+		if by.Kind == origin.User || slices.ContainsFunc(t.questions, func(q *question) bool { return q.from == by }) {
 			t.words.unseen.posed(by, t.words.sent)
 			meet(t.questions, by)
 		}

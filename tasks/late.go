@@ -9,7 +9,9 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/codec"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/late"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/reply"
 )
 
 // answerGrace is how long the callers who wait for an answer have to get it. It counts
@@ -21,15 +23,15 @@ const answerGrace = time.Minute
 // login is asked for once, however often its code changes. The caller holds t.mu.
 func (t *task) owe(before a2a.TaskState) {
 	state := t.status.State
-	if !t.owed || !state.Terminal() && !needsCaller(state) || state == a2a.TaskStateAuthRequired && before == state {
+	if !t.owed || !state.Terminal() && !reply.NeedsCaller(state) || state == a2a.TaskStateAuthRequired && before == state {
 		return
 	}
-	reply := Reply(t.snapshot())
+	reply := reply.Of(t.snapshot())
 	if reply == nil {
 		return
 	}
 	t.recall()
-	d := store.Delivery{Kind: late.Kind, Body: encode(lateOf(reply)), Replaces: true}
+	d := store.Delivery{Kind: late.Kind, Body: codec.Encode(lateOf(reply)), Replaces: true}
 	if t.waiters.Load() > 0 {
 		d.Due = time.Now().Add(answerGrace)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/reply"
 )
 
 func TestReplyOfWhoLeft(t *testing.T) {
@@ -33,7 +34,7 @@ func TestReplyOfWhoLeft(t *testing.T) {
 func TestNothingIsOwedToOthers(t *testing.T) {
 	d := newDesk(t)
 	for _, meta := range []map[string]any{{"delegation_id": "d"}, {"source_workspace_id": "w"}, {"source": "platform"}, {"source_type": "self-idle"}} {
-		c := d.call("m"+strings.Join(keys(meta), ""), "", meta, "hi")
+		c := d.call("m"+strings.Join(keysOf(meta), ""), "", meta, "hi")
 		j := d.r.next(t)
 		begun(j)
 		c.leave(t)
@@ -44,7 +45,7 @@ func TestNothingIsOwedToOthers(t *testing.T) {
 	}
 }
 
-func keys(m map[string]any) (out []string) {
+func keysOf(m map[string]any) (out []string) {
 	for k := range m {
 		out = append(out, k)
 	}
@@ -70,7 +71,7 @@ func TestSentAgain(t *testing.T) {
 			}
 			j.observe(finished("hello"))
 			second.wait(t)
-			if text := tasks.Reply(second.task).Parts[0].Text(); text != "hello" {
+			if text := reply.Of(second.task).Parts[0].Text(); text != "hello" {
 				t.Errorf("the second is answered %q", text)
 			}
 			second.receipt.Settle(true)
@@ -123,7 +124,7 @@ func TestQuestionIsAnAnswer(t *testing.T) {
 	begun(j)
 	j.observe(agent.Question{ID: "q", Kind: "command", Text: "may I?"})
 	c.wait(t)
-	if text := tasks.Reply(c.task).Parts[0].Text(); !strings.Contains(text, "may I?") {
+	if text := reply.Of(c.task).Parts[0].Text(); !strings.Contains(text, "may I?") {
 		t.Errorf("the caller gets %q", text)
 	}
 	c.receipt.Settle(true)

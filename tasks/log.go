@@ -5,6 +5,8 @@ import (
 	"sync/atomic"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/sizes"
 )
 
 // A place is where an event stands among those of its task. Epochs are counted
@@ -53,7 +55,7 @@ func (l *eventLog) following(epoch int) place { return place{epoch, l.tail.at.se
 // append adds an event. The caller holds the task's lock.
 func (l *eventLog) append(event a2a.Event, epoch int, last bool) {
 	at := l.following(epoch)
-	e := &entry{event: &Event{Event: event, ID: at.String(), Shared: true}, at: at, size: l.tail.size + int64(eventSize(event)), last: last}
+	e := &entry{event: &Event{Event: event, ID: at.String(), Shared: true}, at: at, size: l.tail.size + int64(sizes.OfEvent(event)), last: last}
 	l.tail.next.Store(e)
 	l.tail = e
 	l.more.fire()

@@ -10,7 +10,12 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/codec"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/notify"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/overrides"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/refusal"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/reply"
 )
 
 // A Notify is what the engine needs to have somebody told of a task's end. All
@@ -34,22 +39,22 @@ const (
 // notice has its words in the name of this one, and no mark of whose they are.
 func (e *Engine) readTarget(in *incoming) (*string, error) {
 	meta := in.message.Metadata
-	if meta[MetaNotify] == nil {
+	if meta[keys.Notify] == nil {
 		return nil, nil
 	}
-	if in.from.isPeer() {
-		e.log.Info("a notice that another agent's message asks for is left out: nobody is told of its task's end", "from", in.from.base())
+	if in.from.IsPeer() {
+		e.log.Info("a notice that another agent's message asks for is left out: nobody is told of its task's end", "from", in.from.Base())
 		return nil, nil
 	}
-	target, err := word(meta, MetaNotify)
+	target, err := overrides.Word(meta, keys.Notify)
 	if target = strings.TrimSpace(target); err != nil || target == "" {
 		return &target, err
 	}
 	if e.cfg.Notify == nil {
-		return nil, refuse(a2a.ErrInvalidParams, "%s is not supported here; leave it out", MetaNotify)
+		return nil, refusal.New(a2a.ErrInvalidParams, "%s is not supported here; leave it out", keys.Notify)
 	}
 	if err := e.cfg.Notify.Check(target); err != nil {
-		return nil, refuse(a2a.ErrInvalidParams, "%s is refused: %s", MetaNotify, clip(err.Error(), 512))
+		return nil, refusal.New(a2a.ErrInvalidParams, "%s is refused: %s", keys.Notify, brief.Clip(err.Error(), 512))
 	}
 	return &target, nil
 }
@@ -58,7 +63,7 @@ func (e *Engine) readTarget(in *incoming) (*string, error) {
 // The caller holds t.mu.
 func (t *task) noteTarget(target *string) {
 	if target != nil {
-		t.note(map[string]any{MetaNotification: notification(*target, "")})
+		t.note(map[string]any{keys.Notification: notification(*target, "")})
 	}
 }
 
@@ -66,7 +71,7 @@ func (t *task) noteTarget(target *string) {
 func notification(target, status string) map[string]any {
 	data := map[string]any{"target": target}
 	if target != "" {
-		status = orElse(status, store.NoticePending)
+		status = brief.Or(status, store.NoticePending)
 	}
 	if status != "" {
 		data["status"] = status
@@ -90,14 +95,14 @@ func withNotice(meta map[string]any, n *store.Notice) map[string]any {
 	if out == nil {
 		out = map[string]any{}
 	}
-	out[MetaNotification] = data
+	out[keys.Notification] = data
 	return out
 }
 
 // notice makes what is said of the task's end; nil if nobody has asked for it. The
 // caller holds t.mu and is about to enter the state.
 func (t *task) notice(state a2a.TaskState, status *a2a.Message) *store.Notice {
-	wish, ok := t.meta[MetaNotification].(map[string]any)
+	wish, ok := t.meta[keys.Notification].(map[string]any)
 	if !ok {
 		return nil
 	}
@@ -106,7 +111,7 @@ func (t *task) notice(state a2a.TaskState, status *a2a.Message) *store.Notice {
 	if target != "" {
 		n.Status, n.Due = store.NoticePending, time.Now()
 	}
-	n.Body = encode(notify.Body{Name: t.name(), State: stateWord(state), Text: t.epitaph(state, status)})
+	n.Body = codec.Encode(notify.Body{Name: t.name(), State: stateWord(state), Text: t.epitaph(state, status)})
 	return n
 }
 
@@ -134,15 +139,15 @@ func stateWord(state a2a.TaskState) string {
 func (t *task) epitaph(state a2a.TaskState, status *a2a.Message) string {
 	prompt := ""
 	if len(t.history) > 0 {
-		prompt = messageText(t.history[0])
+		prompt = reply.TextOf(t.history[0])
 	}
 	lines := []string{
 		"Codex Bridge task " + t.name() + " finished with status: " + stateWord(state) + ".",
-		"Prompt: " + orElse(brief.Line(prompt, noticePrompt), "(no prompt summary)"),
+		"Prompt: " + brief.Or(brief.Line(prompt, noticePrompt), "(no prompt summary)"),
 	}
-	summary := messageText(status)
+	summary := reply.TextOf(status)
 	if state == a2a.TaskStateCompleted {
-		summary = orElse(replyText(t.snapshot()), summary)
+		summary = brief.Or(reply.Text(t.snapshot()), summary)
 	}
 	if summary = brief.Line(summary, noticeSummary); summary != "" {
 		lines = append(lines, "Summary: "+summary)

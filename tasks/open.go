@@ -7,6 +7,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/refusal"
 )
 
 // open returns the view of a task, wherever it is kept. A task that has ended is read
@@ -58,7 +59,7 @@ func (e *Engine) load(ctx context.Context, v *view) error {
 
 func (e *Engine) notLoaded(id a2a.TaskID, err error) error {
 	if errors.Is(err, store.ErrUnknown) {
-		return notFound(id)
+		return refusal.NotFound(id)
 	}
 	return e.journalError("load the task", err)
 }

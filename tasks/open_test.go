@@ -10,6 +10,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
 )
 
 // A slowJournal reads a whole task until its caller leaves, or the test ends.
@@ -40,7 +41,7 @@ var waysToAnEndedTask = map[string]func(context.Context, *tasks.Engine, a2a.Task
 	},
 	"again with a retry": func(ctx context.Context, e *tasks.Engine, _ a2a.TaskID) error {
 		req := request("m1", "c", "hi")
-		req.Message.Metadata = map[string]any{tasks.MetaRetry: true}
+		req.Message.Metadata = map[string]any{keys.Retry: true}
 		_, err := e.SendMessage(ctx, req)
 		return err
 	},

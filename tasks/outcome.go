@@ -8,7 +8,11 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/progress"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/reply"
 )
 
 // end settles the run, and the task with it if no other turn of it waits.
@@ -31,8 +35,8 @@ func (r *run) end(event agent.Ended) {
 	r.unbegun(&change)
 	t.canceled = t.canceled || event.Outcome == agent.Canceled
 	t.ending = endingOf(event, reply)
-	t.ending.meta[MetaUsage] = usageData(t.meta, event.Usage)
-	t.ending.meta[MetaTools] = r.toolTrace()
+	t.ending.meta[keys.Usage] = progress.Usage(t.meta, event.Usage)
+	t.ending.meta[keys.Tools] = r.toolTrace()
 	if len(t.runs) == 0 && !t.anyStale() {
 		t.end(change)
 		return
@@ -40,7 +44,7 @@ func (r *run) end(event agent.Ended) {
 	t.note(t.ending.meta)
 	t.dropQuestions("", func(q *question) bool { return q.run == r })
 	t.commit(change,
-		t.progress(map[string]any{"type": "turn", "outcome": string(event.Outcome), "text": clip(t.ending.text, tailSize)}))
+		t.progress(map[string]any{"type": "turn", "outcome": string(event.Outcome), "text": brief.Clip(t.ending.text, progress.TailSize)}))
 	if len(t.runs) == 0 { // only its caller can bring it on
 		t.pose(store.Change{})
 		return
@@ -149,7 +153,7 @@ func (r *run) settleVoid(whole bool) {
 			continue
 		}
 		if !whole {
-			if a.name == nameMessage {
+			if a.name == keys.NameMessage {
 				r.texts = append(r.texts, a)
 			}
 			continue
@@ -166,7 +170,7 @@ func (t *task) takeBack(a *artifact) {
 		t.remove(i)
 	}
 	gone := &a2a.TaskArtifactUpdateEvent{
-		TaskID: t.id, ContextID: t.contextID, Artifact: a.chunk("", nil), Metadata: map[string]any{MetaVoid: true},
+		TaskID: t.id, ContextID: t.contextID, Artifact: a.chunk("", nil), Metadata: map[string]any{keys.Void: true},
 	}
 	if a.closed && len(t.pushes) > 0 {
 		t.notify(gone, false)
@@ -189,7 +193,7 @@ func rankOf(phase string) int {
 // replyLast puts the artifact with the reply behind the others: there are readers that
 // take the last one for the answer. The caller holds t.mu.
 func (t *task) replyLast() {
-	id, _ := t.meta[MetaReply].(string)
+	id, _ := t.meta[keys.Reply].(string)
 	i := t.indexOf(a2a.ArtifactID(id))
 	if i >= 0 && i < len(t.artifacts)-1 {
 		reply := t.artifacts[i]
@@ -199,23 +203,23 @@ func (t *task) replyLast() {
 }
 
 // endingOf says what the end of a turn would make of its task.
-func endingOf(event agent.Ended, reply *artifact) *ending {
-	end := &ending{meta: map[string]any{MetaFailure: nil, MetaReply: nil, MetaHeld: nil}}
-	if reply != nil {
-		end.meta[MetaReply] = string(reply.id)
+func endingOf(event agent.Ended, said *artifact) *ending {
+	end := &ending{meta: map[string]any{keys.Failure: nil, keys.Reply: nil, keys.Held: nil}}
+	if said != nil {
+		end.meta[keys.Reply] = string(said.id)
 	}
 	switch event.Outcome {
 	case agent.Completed:
 		end.state = a2a.TaskStateCompleted
-		if reply == nil || strings.TrimSpace(reply.text.String()) == "" { // else it stands in its artifact, and only there: readers show both
-			end.text = emptyReply
+		if said == nil || strings.TrimSpace(said.text.String()) == "" { // else it stands in its artifact, and only there: readers show both
+			end.text = reply.Empty
 		}
 		return end
 	case agent.Canceled:
 		end.state = a2a.TaskStateCanceled
 		return end
 	case agent.Interrupted:
-		end.meta[MetaInterrupted] = true
+		end.meta[keys.Interrupted] = true
 	}
 	end.state = a2a.TaskStateFailed
 	if event.Outcome == agent.Rejected {
@@ -226,45 +230,8 @@ func endingOf(event agent.Ended, reply *artifact) *ending {
 		failure = &agent.Failure{Kind: agent.FailModel, Message: "codex failed without saying why; send the message again"}
 	}
 	end.text = failure.Message
-	end.meta[MetaFailure] = failureData(failure)
+	end.meta[keys.Failure] = progress.Failure(failure)
 	return end
-}
-
-func failureData(f *agent.Failure) map[string]any {
-	data := map[string]any{"kind": string(f.Kind)}
-	if f.Timer != "" {
-		data["timer"] = f.Timer
-	}
-	if f.After > 0 {
-		data["afterSeconds"] = f.After.Seconds()
-	}
-	if f.Code != "" {
-		data["code"] = f.Code
-	}
-	if f.Limit != "" {
-		data["limit"] = f.Limit
-	}
-	if !f.ResetsAt.IsZero() {
-		data["resetsAt"] = f.ResetsAt.UTC().Format(time.RFC3339)
-	}
-	return data
-}
-
-// usageData adds a turn's tokens to those in the task's metadata.
-func usageData(meta map[string]any, u agent.Usage) any {
-	before, _ := meta[MetaUsage].(map[string]any)
-	if before == nil && u == (agent.Usage{}) {
-		return nil
-	}
-	data := map[string]any{}
-	for key, n := range map[string]int64{
-		"inputTokens": u.InputTokens, "cachedInputTokens": u.CachedInputTokens, "outputTokens": u.OutputTokens,
-		"reasoningOutputTokens": u.ReasoningOutputTokens, "totalTokens": u.TotalTokens,
-	} {
-		earlier, _ := before[key].(float64) // as in JSON: it may come from the journal
-		data[key] = earlier + float64(n)
-	}
-	return data
 }
 
 // measure counts the end of the turn, and leaves word of it for the log.
@@ -280,7 +247,7 @@ func (r *run) measure(event agent.Ended) {
 		"task_id", string(r.task.id), "context_id", r.task.contextID, "job_id", r.jobID,
 		"outcome", string(event.Outcome), "took", took, "tokens", u.TotalTokens,
 	}
-	if id := traceID(r.message); id != "" {
+	if id := keys.TraceID(r.message); id != "" {
 		attrs = append(attrs, "trace_id", id)
 	}
 	r.report = func() {

@@ -1,6 +1,10 @@
 package tasks
 
-import "github.com/a2aproject/a2a-go/v2/a2a"
+import (
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/progress"
+)
 
 // Progress stays in the journal until its task has ended, and there is as much of it as the
 // model wants: a script of its calls tools, and changes its plan, a thousand times a second.
@@ -23,7 +27,7 @@ func (t *task) tell(data map[string]any) {
 	if *told > most {
 		return
 	}
-	if *told += weight(data); *told > most {
+	if *told += progress.Weight(data); *told > most {
 		data = map[string]any{"type": "notice", "text": noMore}
 	}
 	if kind := data["type"]; kind == "plan" || kind == "reasoning" {
@@ -41,25 +45,4 @@ func (t *task) progress(data map[string]any) a2a.Event {
 			Message: t.message(a2a.NewDataPart(data)),
 		},
 	}
-}
-
-// weight is about how many bytes an event of progress has in the journal.
-func weight(data any) int {
-	switch data := data.(type) {
-	case map[string]any:
-		n := 300 // of the event itself
-		for _, value := range data {
-			n += weight(value)
-		}
-		return n
-	case []any:
-		n := 0
-		for _, value := range data {
-			n += weight(value)
-		}
-		return n
-	case string:
-		return len(data)
-	}
-	return 0
 }

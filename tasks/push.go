@@ -4,7 +4,9 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/codec"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/push"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/sizes"
 )
 
 // largestRepeat bounds the task that receivers of A2A 0.3 get with each event. One that is
@@ -83,10 +85,10 @@ func (t *task) payload(event a2a.Event, version string, isState bool) []byte {
 		if show != nil {
 			event = show(event)
 		}
-		return encode(a2a.StreamResponse{Event: event})
+		return codec.Encode(a2a.StreamResponse{Event: event})
 	}
 	task := t.snapshot()
-	if wireSize(task) > largestRepeat {
+	if sizes.OfTask(task) > largestRepeat {
 		if !isState {
 			return nil
 		}
@@ -103,7 +105,7 @@ func (t *task) payload(event a2a.Event, version string, isState bool) []byte {
 func withoutRepeats(whole *a2a.Task) *a2a.Task {
 	task := *whole
 	task.History = nil
-	if !task.Status.State.Terminal() && wireSize(&task) > largestRepeat {
+	if !task.Status.State.Terminal() && sizes.OfTask(&task) > largestRepeat {
 		task.Artifacts = nil
 	}
 	return &task
@@ -113,7 +115,7 @@ func withoutRepeats(whole *a2a.Task) *a2a.Task {
 func (t *task) stateOnly(version string) []byte {
 	status := a2a.TaskStatus{State: t.status.State, Timestamp: t.status.Timestamp}
 	if version != push.V0 {
-		return encode(a2a.StreamResponse{Event: &a2a.TaskStatusUpdateEvent{TaskID: t.id, ContextID: t.contextID, Status: status}})
+		return codec.Encode(a2a.StreamResponse{Event: &a2a.TaskStatusUpdateEvent{TaskID: t.id, ContextID: t.contextID, Status: status}})
 	}
 	return t.encodeV0(&a2a.Task{ID: t.id, ContextID: t.contextID, Status: status})
 }

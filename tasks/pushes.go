@@ -9,8 +9,10 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/google/uuid"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/push"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/refusal"
 )
 
 // A Push is what the engine needs to have push notifications made. All fields
@@ -38,7 +40,7 @@ type Push struct {
 const anyPush = "default"
 
 func noPush() error {
-	return refuse(a2a.ErrPushNotificationNotSupported, "push notifications are not supported; stream the task or subscribe to it")
+	return refusal.New(a2a.ErrPushNotificationNotSupported, "push notifications are not supported; stream the task or subscribe to it")
 }
 
 // CreateTaskPushConfig implements a2asrv.RequestHandler. A setting whose id is
@@ -49,7 +51,7 @@ func (e *Engine) CreateTaskPushConfig(ctx context.Context, req *a2a.PushConfig) 
 		return nil, err
 	}
 	if req.TaskID == "" {
-		return nil, refuse(a2a.ErrInvalidParams, "taskId is missing")
+		return nil, refusal.New(a2a.ErrInvalidParams, "taskId is missing")
 	}
 	ctx = context.WithoutCancel(ctx)
 	e.admit.Lock() // a task that is being accepted is found afterwards
@@ -71,7 +73,7 @@ func (e *Engine) GetTaskPushConfig(ctx context.Context, req *a2a.GetTaskPushConf
 	case e.cfg.Push == nil:
 		return nil, noPush()
 	case req == nil || req.TaskID == "":
-		return nil, refuse(a2a.ErrInvalidParams, "the id of the task is missing")
+		return nil, refusal.New(a2a.ErrInvalidParams, "the id of the task is missing")
 	}
 	all, err := e.settings(ctx, req.TaskID)
 	if err != nil {
@@ -85,9 +87,9 @@ func (e *Engine) GetTaskPushConfig(ctx context.Context, req *a2a.GetTaskPushConf
 	case i >= 0:
 		return shown(req.TaskID, all[i]), nil
 	case req.ID == "" && len(all) > 1:
-		return nil, refuse(a2a.ErrInvalidParams, "the task has %d push notification settings; give the id of one", len(all))
+		return nil, refusal.New(a2a.ErrInvalidParams, "the task has %d push notification settings; give the id of one", len(all))
 	}
-	return nil, refuse(a2a.ErrTaskNotFound, "task %q has no push notification setting %q", clip(string(req.TaskID), 64), clip(req.ID, 64))
+	return nil, refusal.New(a2a.ErrTaskNotFound, "task %q has no push notification setting %q", brief.Clip(string(req.TaskID), 64), brief.Clip(req.ID, 64))
 }
 
 // ListTaskPushConfigs implements a2asrv.RequestHandler. The list is in the order
@@ -97,9 +99,9 @@ func (e *Engine) ListTaskPushConfigs(ctx context.Context, req *a2a.ListTaskPushC
 	case e.cfg.Push == nil:
 		return nil, noPush()
 	case req == nil || req.TaskID == "":
-		return nil, refuse(a2a.ErrInvalidParams, "the id of the task is missing")
+		return nil, refusal.New(a2a.ErrInvalidParams, "the id of the task is missing")
 	case req.PageSize < 0:
-		return nil, refuse(a2a.ErrInvalidParams, "pageSize is %d; it must not be negative", req.PageSize)
+		return nil, refusal.New(a2a.ErrInvalidParams, "pageSize is %d; it must not be negative", req.PageSize)
 	}
 	all, err := e.settings(ctx, req.TaskID)
 	if err != nil {
@@ -127,9 +129,9 @@ func (e *Engine) DeleteTaskPushConfig(ctx context.Context, req *a2a.DeleteTaskPu
 	case e.cfg.Push == nil:
 		return noPush()
 	case req == nil || req.TaskID == "":
-		return refuse(a2a.ErrInvalidParams, "the id of the task is missing")
+		return refusal.New(a2a.ErrInvalidParams, "the id of the task is missing")
 	case req.ID == "":
-		return refuse(a2a.ErrInvalidParams, "the id of the push notification setting is missing")
+		return refusal.New(a2a.ErrInvalidParams, "the id of the push notification setting is missing")
 	}
 	ctx = context.WithoutCancel(ctx)
 	e.admit.Lock()
@@ -166,7 +168,7 @@ func (e *Engine) settings(ctx context.Context, id a2a.TaskID) ([]push.Setting, e
 
 func (e *Engine) pushError(id a2a.TaskID, doing string, err error) error {
 	if errors.Is(err, store.ErrUnknown) {
-		return notFound(id)
+		return refusal.NotFound(id)
 	}
 	return e.journalError(doing, err)
 }
@@ -221,13 +223,13 @@ func (e *Engine) readSetting(ctx context.Context, c *a2a.PushConfig) (*setting, 
 	case e.cfg.Push == nil:
 		return nil, noPush()
 	case c == nil:
-		return nil, refuse(a2a.ErrInvalidParams, "the push notification setting is missing")
+		return nil, refusal.New(a2a.ErrInvalidParams, "the push notification setting is missing")
 	}
 	if err := checkSetting(c); err != nil {
 		return nil, err
 	}
 	if err := e.cfg.Push.Check(c.URL); err != nil {
-		return nil, refuse(a2a.ErrInvalidParams, "the url for push notifications is refused: %s", clip(err.Error(), 512))
+		return nil, refusal.New(a2a.ErrInvalidParams, "the url for push notifications is refused: %s", brief.Clip(err.Error(), 512))
 	}
 	kept := *c
 	kept.TaskID = ""

@@ -8,6 +8,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/push"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/refusal"
 )
 
 // Bounds of what a setting can hold.
@@ -21,7 +22,7 @@ const (
 // checkSetting says what is wrong with a setting. It quotes nothing of it.
 func checkSetting(c *a2a.PushConfig) error {
 	wrong := func(what string) error {
-		return refuse(a2a.ErrInvalidParams, "the push notification setting is wrong: %s", what)
+		return refusal.New(a2a.ErrInvalidParams, "the push notification setting is wrong: %s", what)
 	}
 	switch {
 	case c.URL == "":

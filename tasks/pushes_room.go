@@ -7,7 +7,10 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/origin"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/push"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/refusal"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/reply"
 )
 
 // Bounds of the settings of a task. All that waits can have as many, and they are on the disk
@@ -22,7 +25,7 @@ const (
 // the only one elsewhere.
 func PushSender(inWorkspace bool, conversation string) push.Sender {
 	name := strings.TrimPrefix(conversation, commandPrefix)
-	if !inWorkspace || !namesPeer(name) {
+	if !inWorkspace || !origin.NamesPeer(name) {
 		return push.Sender{Name: "user"}
 	}
 	if end := strings.IndexAny(name, "/@"); end >= 0 {
@@ -42,12 +45,12 @@ func (e *Engine) takesSetting(t *task, known []receiver, next receiver) error {
 	}
 	switch {
 	case len(others) >= mostPushes:
-		return refuse(a2a.ErrInvalidParams, "the task has %d push notification settings, which is the most; delete one first", len(known))
+		return refusal.New(a2a.ErrInvalidParams, "the task has %d push notification settings, which is the most; delete one first", len(known))
 	case size > mostPushBytes:
-		return refuse(a2a.ErrInvalidParams, "the push notification settings of the task would take %d bytes together, and may take %d; "+
+		return refusal.New(a2a.ErrInvalidParams, "the push notification settings of the task would take %d bytes together, and may take %d; "+
 			"delete one first, or give shorter tokens and credentials", size, mostPushBytes)
 	case t != nil && len(others) == len(known) && e.pushesFull(t.thread):
-		return refuse(a2a.ErrServerError, "too many push notifications wait for their receivers; "+
+		return refusal.New(a2a.ErrServerError, "too many push notifications wait for their receivers; "+
 			"do without a setting and ask for the task, or send this again later")
 	}
 	return nil
@@ -88,7 +91,7 @@ func (t *task) reserve(all []store.Delivery) bool {
 // task asks, and its end, they are always told. The caller holds t.mu.
 func (t *task) spare(isState bool) bool {
 	state := t.status.State
-	if isState && (state.Terminal() || needsCaller(state)) || !t.engine.pushesFull(t.thread) {
+	if isState && (state.Terminal() || reply.NeedsCaller(state)) || !t.engine.pushesFull(t.thread) {
 		return false
 	}
 	t.engine.cfg.Metrics.PushesDropped(len(t.pushes))

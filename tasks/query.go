@@ -12,7 +12,10 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/refusal"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/sizes"
 )
 
 const (
@@ -26,7 +29,7 @@ const (
 // GetTask implements a2asrv.RequestHandler.
 func (e *Engine) GetTask(ctx context.Context, req *a2a.GetTaskRequest) (*a2a.Task, error) {
 	if req == nil || req.ID == "" {
-		return nil, refuse(a2a.ErrInvalidParams, "the id of the task is missing")
+		return nil, refusal.New(a2a.ErrInvalidParams, "the id of the task is missing")
 	}
 	if err := checkHistory(req.HistoryLength); err != nil {
 		return nil, err
@@ -62,7 +65,7 @@ func (e *Engine) ListTasks(ctx context.Context, req *a2a.ListTasksRequest) (*a2a
 	size := 0
 	for i, row := range page.Tasks {
 		task := e.listed(row, req)
-		if size += wireSize(task); i > 0 && size > mostBytes {
+		if size += sizes.OfTask(task); i > 0 && size > mostBytes {
 			page.Tasks, page.More = page.Tasks[:i], true
 			break
 		}
@@ -111,10 +114,10 @@ func queryOf(req *a2a.ListTasksRequest) (store.Query, error) {
 		query.Limit = defaultPage
 	}
 	if query.Limit < 1 || query.Limit > largestPage {
-		return query, refuse(a2a.ErrInvalidParams, "pageSize is %d; it can be between 1 and %d, or 0 for %d", req.PageSize, largestPage, defaultPage)
+		return query, refusal.New(a2a.ErrInvalidParams, "pageSize is %d; it can be between 1 and %d, or 0 for %d", req.PageSize, largestPage, defaultPage)
 	}
 	if req.Status != a2a.TaskStateUnspecified && !slices.Contains(states(), req.Status) {
-		return query, refuse(a2a.ErrInvalidParams, "status is %q, which is no state of a task", clip(string(req.Status), 64))
+		return query, refusal.New(a2a.ErrInvalidParams, "status is %q, which is no state of a task", brief.Clip(string(req.Status), 64))
 	}
 	if req.StatusTimestampAfter != nil {
 		query.Since = *req.StatusTimestampAfter
@@ -122,7 +125,7 @@ func queryOf(req *a2a.ListTasksRequest) (store.Query, error) {
 	if req.PageToken != "" {
 		var ok bool
 		if query.After, ok = parseToken(req.PageToken); !ok {
-			return query, refuse(a2a.ErrInvalidParams, "pageToken is none of ours; send the nextPageToken of the page before")
+			return query, refusal.New(a2a.ErrInvalidParams, "pageToken is none of ours; send the nextPageToken of the page before")
 		}
 	}
 	return query, checkHistory(req.HistoryLength)
@@ -165,9 +168,9 @@ func checkHistory(n *int) error {
 	case n == nil:
 		return nil
 	case *n < 0:
-		return refuse(a2a.ErrInvalidParams, "historyLength is %d; it must not be negative", *n)
+		return refusal.New(a2a.ErrInvalidParams, "historyLength is %d; it must not be negative", *n)
 	case *n > math.MaxInt32:
-		return refuse(a2a.ErrInvalidParams, "historyLength is %d; it must be a whole number of 32 bits", *n)
+		return refusal.New(a2a.ErrInvalidParams, "historyLength is %d; it must be a whole number of 32 bits", *n)
 	}
 	return nil
 }

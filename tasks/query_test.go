@@ -16,6 +16,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
 )
 
 func list(t testing.TB, e *tasks.Engine, req *a2a.ListTasksRequest) *a2a.ListTasksResponse {
@@ -96,7 +97,7 @@ func TestListTasks(t *testing.T) {
 		zero := 0
 		res := list(t, e, &a2a.ListTasksRequest{IncludeArtifacts: true, PageSize: 100, HistoryLength: &zero})
 		for _, task := range res.Tasks {
-			if len(task.Artifacts) != 1 || len(task.History) != 0 || task.Metadata[tasks.MetaThreadID] != "thread" {
+			if len(task.Artifacts) != 1 || len(task.History) != 0 || task.Metadata[keys.ThreadID] != "thread" {
 				t.Errorf("task %s: %d artifacts, %d messages, %v", task.Status.State, len(task.Artifacts), len(task.History), task.Metadata)
 			}
 		}

@@ -10,7 +10,10 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/origin"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/reply"
 )
 
 // An Answerer is a [Runner] whose turns can ask. Without it, a message to a task
@@ -27,11 +30,11 @@ type question struct {
 	run   *run   // whose turn waits for it; nil if that was cut off by a restart of ours
 	job   string // that has asked
 	asked agent.Question
-	at    time.Time     // it was asked: they are posed in that order
-	why   string        // it is posed again; empty at first
-	has   agent.Options // of the turn that has asked
-	from  sender        // whose message has begun that turn
-	met   []sender      // who have been posed what it asks
+	at    time.Time       // it was asked: they are posed in that order
+	why   string          // it is posed again; empty at first
+	has   agent.Options   // of the turn that has asked
+	from  origin.Sender   // whose message has begun that turn
+	met   []origin.Sender // who have been posed what it asks
 
 	closed bool // while its answer was under way: it is not posed again
 }
@@ -103,7 +106,7 @@ func (t *task) posed() *a2a.Message {
 
 // text poses the question in words.
 func (q *question) text() string {
-	text, accepts := orElse(q.asked.Text, emptyQuestion), q.asked.Accepts
+	text, accepts := brief.Or(q.asked.Text, reply.EmptyQuestion), q.asked.Accepts
 	if q.stale() {
 		text, accepts = staleText+text, staleAnswers(q.asked.Deadline)
 	}

@@ -8,6 +8,9 @@ import (
 	"iter"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/reply"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/sizes"
 )
 
 // A view is a task as it was at one moment, and the place in its log where the
@@ -89,7 +92,7 @@ func (v *view) open() (closed func()) {
 func (v *view) events(ctx context.Context, sender bool, yield func(*Event, error) bool) {
 	task := v.task
 	v.task = nil // it is passed on, and of one that has ended nothing follows
-	ends := sender && needsCaller(task.Status.State)
+	ends := sender && reply.NeedsCaller(task.Status.State)
 	if !yield(&Event{Event: task, ID: v.place().String()}, nil) || ends {
 		return
 	}
@@ -109,7 +112,7 @@ func (v *view) holds() int {
 	if v.task == nil || v.of != nil {
 		return 0
 	}
-	return wireSize(v.task)
+	return sizes.OfTask(v.task)
 }
 
 // place is where the view stands in its task's events.
@@ -185,7 +188,7 @@ func unplaced(events iter.Seq2[*Event, error]) iter.Seq2[a2a.Event, error] {
 // asks reports whether an event is a question to the sender.
 func asks(event a2a.Event) bool {
 	update, ok := event.(*a2a.TaskStatusUpdateEvent)
-	return ok && needsCaller(update.Status.State)
+	return ok && reply.NeedsCaller(update.Status.State)
 }
 
 // settled waits until the task needs nobody's waiting any more: it has ended,
@@ -211,7 +214,7 @@ func (v *view) settled(ctx context.Context) (*a2a.Task, error) {
 func (t *task) settled() (*a2a.Task, <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if state := t.status.State; state.Terminal() || needsCaller(state) {
+	if state := t.status.State; state.Terminal() || reply.NeedsCaller(state) {
 		return t.snapshot(), nil
 	}
 	return nil, t.states.wait()

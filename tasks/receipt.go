@@ -6,6 +6,9 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/origin"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/reply"
 )
 
 // A Receipt tells the engine whether the answer to a message has reached its caller.
@@ -14,7 +17,7 @@ type Receipt struct {
 	engine  *Engine
 	task    *task // nil if it had ended before
 	id      a2a.TaskID
-	from    sender // of the message
+	from    origin.Sender // of the message
 	marked  bool
 	settled bool
 }
@@ -65,12 +68,12 @@ func (r *Receipt) release() (left int, over, promised bool) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	over = t.owed && (t.status.State.Terminal() || needsCaller(t.status.State))
-	return int(t.waiters.Add(-1)), over, over && t.promised && r.from.isNobody()
+	over = t.owed && (t.status.State.Terminal() || reply.NeedsCaller(t.status.State))
+	return int(t.waiters.Add(-1)), over, over && t.promised && r.from.IsNobody()
 }
 
 // note keeps what is known of the message.
-func (r *Receipt) note(from sender, marked bool) {
+func (r *Receipt) note(from origin.Sender, marked bool) {
 	if r != nil {
 		r.from, r.marked = from, marked
 	}
@@ -110,7 +113,7 @@ func (v *view) answered(ctx context.Context) (*a2a.Task, error) {
 		return v.settled(ctx)
 	}
 	task, err := v.decided(ctx)
-	if err != nil || task.Status.State.Terminal() || task.Metadata[MetaTurn] != TurnSteered {
+	if err != nil || task.Status.State.Terminal() || task.Metadata[keys.Turn] != keys.TurnSteered {
 		return v.settled(ctx)
 	}
 	if r := ReceiptOf(ctx); r != nil && r.task != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/attach"
 )
 
 // A watched cabinet counts how often a path is followed, and may have lost a file, or have one
@@ -28,7 +29,7 @@ func (w *watched) Path(uri string) (string, error) {
 	case path != w.of:
 		return path, err
 	case w.at == "":
-		return "", tasks.ErrNoFile
+		return "", attach.ErrNoFile
 	}
 	return w.at, nil
 }

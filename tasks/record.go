@@ -9,7 +9,9 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/codec"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/late"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/sizes"
 )
 
 // Text is committed in batches, when so much has collected or so long has passed;
@@ -76,7 +78,7 @@ func (t *task) commit(change store.Change, event a2a.Event) {
 // remember takes a message of the agent into the history. The caller holds t.mu.
 func (t *task) remember(m *a2a.Message) {
 	t.history = append(t.history, m)
-	t.rec.said = append(t.rec.said, encode(m))
+	t.rec.said = append(t.rec.said, codec.Encode(m))
 	t.cached = nil
 }
 
@@ -84,7 +86,7 @@ func (t *task) collect(event a2a.Event) {
 	t.cached = nil
 	at := t.log.following(t.epoch)
 	t.rec.events = append(t.rec.events, logged{at, event})
-	t.rec.bytes += eventSize(event)
+	t.rec.bytes += sizes.OfEvent(event)
 	if t.rec.err != nil && t.rec.bytes > mostUnsaved {
 		t.engine.log.Warn("events of a task are let go: they cannot be saved; its streams cannot be resumed across them", "task_id", t.id)
 		t.rec.events, t.rec.bytes = nil, 0
@@ -101,24 +103,6 @@ func (t *task) show(event a2a.Event) {
 	if t.rec.err == nil { // the journal has what is let go of, or will be asked to save it first
 		t.log.letGo(t.engine.behind)
 	}
-}
-
-// eventSize is about what an event takes in the journal.
-func eventSize(event a2a.Event) int {
-	switch event := event.(type) {
-	case *a2a.TaskArtifactUpdateEvent:
-		n := 16
-		for _, p := range event.Artifact.Parts {
-			n += len(p.Text()) + len(p.Raw())*4/3
-		}
-		return n
-	case *a2a.TaskStatusUpdateEvent:
-		n := wireCount(eventFrame)
-		n.message(event.Status.Message)
-		n.object(event.Metadata)
-		return int(n)
-	}
-	return eventFrame
 }
 
 // save writes the change, with everything that waits to be written. What cannot
@@ -145,7 +129,7 @@ func (t *task) save(change store.Change) {
 		change.Head = &row
 	}
 	if r.ended {
-		change.Artifacts = encodeAll(t.snapshot().Artifacts)
+		change.Artifacts = codec.EncodeAll(t.snapshot().Artifacts)
 	}
 	var err error
 	if change.Events, err = batches(r.events); err == nil {
@@ -223,7 +207,7 @@ func batches(events []logged) ([]store.Events, error) {
 			batch = append(batch, events[n].event)
 			n++
 		}
-		body, err := encodeEvents(batch)
+		body, err := codec.EncodeEvents(batch)
 		if err != nil {
 			return nil, err
 		}

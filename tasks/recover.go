@@ -11,7 +11,10 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/codec"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
 )
 
 // Recover takes up what an earlier process left unfinished: each message that
@@ -81,7 +84,7 @@ func (e *Engine) recoverTask(ctx context.Context, pending store.Pending) ([]*run
 			return nil, err
 		}
 		t.noteAttempt(r)
-		if r.from.answers() {
+		if r.from.Answers() {
 			r.carry(carries[r.jobID])
 		} else {
 			t.questions = append(t.questions, carries[r.jobID]...)
@@ -111,7 +114,7 @@ func (e *Engine) condemn(ctx context.Context, pending store.Pending, why error) 
 		a2a.NewTextPart("the runtime could not read what it had kept of this task; its log says why"))}
 	row := pending.Task.Head
 	row.State, row.At, row.Ended = string(status.State), statusTime(status), true
-	row.Body = encode(head{Status: status, Metadata: map[string]any{MetaInterrupted: true}})
+	row.Body = codec.Encode(head{Status: status, Metadata: map[string]any{keys.Interrupted: true}})
 	change := store.Change{Head: &row, Artifacts: [][]byte{}}
 	for _, m := range pending.Messages {
 		change.Ended = append(change.Ended, m.Job)
@@ -135,7 +138,7 @@ func (e *Engine) revive(row store.Task) (*task, error) {
 	if err != nil {
 		return nil, fmt.Errorf("task %s in the journal: %w", row.ID, err)
 	}
-	history, err := decodeAll(row.History, unreadMessage)
+	history, err := codec.DecodeAll(row.History, codec.UnreadMessage)
 	e.unread(row.ID, err)
 	t := e.newTask(a2a.TaskID(row.ID), row.Context, row.Conversation)
 	t.status, t.meta, t.history = h.Status, h.Metadata, history
@@ -163,7 +166,7 @@ func (t *task) replay(ctx context.Context, last int64) (map[float64]int, error) 
 			break
 		}
 		for _, batch := range batches {
-			events, err := decodeEvents(withoutWords(batch.Body), t.TaskInfo())
+			events, err := codec.DecodeEvents(codec.WithoutWords(batch.Body), t.TaskInfo())
 			if err != nil {
 				return nil, err
 			}
@@ -180,7 +183,7 @@ func (t *task) replay(ctx context.Context, last int64) (map[float64]int, error) 
 func (t *task) apply(event a2a.Event, marks map[float64]int) {
 	switch event := event.(type) {
 	case *a2a.TaskStatusUpdateEvent:
-		if id, ok := event.Metadata[MetaMessage].(float64); ok {
+		if id, ok := event.Metadata[keys.Message].(float64); ok {
 			if _, seen := marks[id]; !seen {
 				marks[id] = len(t.artifacts)
 			}
@@ -193,7 +196,7 @@ func (t *task) apply(event a2a.Event, marks map[float64]int) {
 func (t *task) applyArtifact(event *a2a.TaskArtifactUpdateEvent, marks map[float64]int) {
 	shown := event.Artifact
 	i := t.indexOf(shown.ID)
-	if event.Metadata[MetaVoid] == true {
+	if event.Metadata[keys.Void] == true {
 		if i >= 0 {
 			t.remove(i)
 			for id, from := range marks {
@@ -223,7 +226,7 @@ func (e *Engine) submitAgain(r *run) {
 		r.reject()
 		return
 	}
-	job := executor.Job{ID: r.jobID, Context: t.thread, Input: r.input, Options: r.options, Size: r.weight, Accepted: true, Patient: true, Trace: traceOf(r.message), Peer: t.forPeer(r.from), Lend: r.lend}
+	job := executor.Job{ID: r.jobID, Context: t.thread, Input: r.input, Options: r.options, Size: r.weight, Accepted: true, Patient: true, Trace: keys.TraceOf(r.message), Peer: t.forPeer(r.from), Lend: r.lend}
 	if m := r.recovered; m.Attempt > 0 {
 		job.Cut = &executor.Cut{Attempt: m.Attempt, ThreadID: m.Thread, Tool: m.Tool}
 	}
@@ -301,18 +304,18 @@ func (t *task) rejoin(m *store.Message) (*run, error) {
 	var lend agent.Lender
 	if err == nil {
 		in.from = from
-		lend, err = t.engine.recompose(in)
+		lend, err = t.engine.loans().Recompose(&in.Prompt, in.message, in.from)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("message of job %s in the journal: %w", m.Job, err)
 	}
-	t.engine.readWishes(in)
+	t.engine.readOverrides(in)
 	r := &run{
-		task: t, message: message, from: in.from, jobID: m.Job, input: in.input, weight: in.weight(), options: in.options, refused: in.refused, lend: lend,
+		task: t, message: message, from: in.from, jobID: m.Job, input: in.Input, weight: in.weight(), options: in.options, refused: in.refused, lend: lend,
 		recovered: m, attempt: m.Attempt, tool: m.Tool,
 	}
 	if strings.HasPrefix(t.thread, commandPrefix) {
-		r.command = orElse(commandIn(message), restartIn(message.Metadata))
+		r.command = brief.Or(commandIn(message), restartIn(message.Metadata))
 	}
 	t.runs = append(t.runs, r)
 	return r, nil
@@ -320,9 +323,9 @@ func (t *task) rejoin(m *store.Message) (*run, error) {
 
 // inHistory is a message as the history has it already.
 func (t *task) inHistory(m *a2a.Message) *a2a.Message {
-	digest := digestOf(m.Parts)
+	digest := codec.DigestOf(m.Parts)
 	i := slices.IndexFunc(t.history, func(h *a2a.Message) bool {
-		return h.ID == m.ID && h.Role == m.Role && digestOf(h.Parts) == digest
+		return h.ID == m.ID && h.Role == m.Role && codec.DigestOf(h.Parts) == digest
 	})
 	if i < 0 {
 		return m
@@ -333,8 +336,8 @@ func (t *task) inHistory(m *a2a.Message) *a2a.Message {
 // noteAttempt notes which attempt a message has had last: the process before may have been
 // killed between the begin of that and what it would have shown of it.
 func (t *task) noteAttempt(r *run) {
-	if of, known := t.meta[MetaMessage]; r.attempt > 1 && (!known || of == r.number()) {
-		t.note(map[string]any{MetaMessage: r.number(), MetaAttempt: r.attempt})
+	if of, known := t.meta[keys.Message]; r.attempt > 1 && (!known || of == r.number()) {
+		t.note(map[string]any{keys.Message: r.number(), keys.Attempt: r.attempt})
 	}
 }
 

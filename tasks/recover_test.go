@@ -12,6 +12,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
 )
 
 // A machine is a state directory, on which one engine runs after the other.
@@ -148,7 +149,7 @@ func TestCutTurn(t *testing.T) {
 	j.say("item-2", "of it")
 	j.end(agent.Ended{Outcome: agent.Completed, Messages: []agent.Message{{ItemID: "item-2", Text: "all of it"}}})
 	done := get(t, m.e, task.ID)
-	if got := strings.Join(texts(done), " "); got != `item-1="all of it"` || done.Metadata[tasks.MetaAttempt] != 2.0 || done.Metadata[tasks.MetaReply] != "item-1" {
+	if got := strings.Join(texts(done), " "); got != `item-1="all of it"` || done.Metadata[keys.Attempt] != 2.0 || done.Metadata[keys.Reply] != "item-1" {
 		t.Errorf("after the second attempt: %s %v", got, done.Metadata)
 	}
 	if got := fold(t, watcher.wait(t)); got["item-1"] != "all of it" {
@@ -167,7 +168,7 @@ func TestCutAsItBegan(t *testing.T) {
 	m.r.next(t).attempt(2)
 	m.restart()
 	m.r.next(t).end(agent.Ended{Outcome: agent.Interrupted, Failure: &agent.Failure{Kind: agent.FailUnreachable, Message: "cut off"}})
-	if cut := get(t, m.e, task.ID); cut.Metadata[tasks.MetaAttempt] != 2.0 || cut.Metadata[tasks.MetaInterrupted] != true {
+	if cut := get(t, m.e, task.ID); cut.Metadata[keys.Attempt] != 2.0 || cut.Metadata[keys.Interrupted] != true {
 		t.Errorf("%s %v", cut.Status.State, cut.Metadata)
 	}
 }
@@ -186,7 +187,7 @@ func TestCutTurnWithTool(t *testing.T) {
 	}
 	j.end(agent.Ended{Outcome: agent.Interrupted, Tools: true, Failure: &agent.Failure{Kind: agent.FailUnreachable, Message: "cut off"}})
 	cut := get(t, m.e, task.ID)
-	if cut.Status.State != a2a.TaskStateFailed || cut.Metadata[tasks.MetaInterrupted] != true || strings.Join(texts(cut), "") != `item-1="I run it"` {
+	if cut.Status.State != a2a.TaskStateFailed || cut.Metadata[keys.Interrupted] != true || strings.Join(texts(cut), "") != `item-1="I run it"` {
 		t.Errorf("%s %v %v", cut.Status.State, cut.Metadata, texts(cut))
 	}
 
@@ -197,7 +198,7 @@ func TestCutTurnWithTool(t *testing.T) {
 	again := request("m1", "c", "hi")
 	again.Message.Metadata = map[string]any{"retry": true}
 	retried := begin(t, m.e, again)
-	if retried.ID == task.ID || retried.Metadata[tasks.MetaRetryOf] != string(task.ID) {
+	if retried.ID == task.ID || retried.Metadata[keys.RetryOf] != string(task.ID) {
 		t.Fatalf("retry: %+v", retried)
 	}
 	m.r.next(t).start().answer("now it is done")
@@ -218,14 +219,14 @@ func TestRetryOnAFullDisk(t *testing.T) {
 	j.end(agent.Ended{Outcome: agent.Interrupted, Tools: true, Failure: &agent.Failure{Kind: agent.FailUnreachable, Message: "cut off"}})
 	again := request("m1", "c", "hi")
 	again.Config.ReturnImmediately = true
-	if got := send(t, e, again); got.ID != task.ID || got.Metadata[tasks.MetaInterrupted] != true {
+	if got := send(t, e, again); got.ID != task.ID || got.Metadata[keys.Interrupted] != true {
 		t.Fatalf("%s %v", got.ID, got.Metadata)
 	}
 	again.Message.Metadata = map[string]any{"retry": true}
 	_, err := e.SendMessage(t.Context(), again)
 	wantError(t, err, a2a.ErrInternalError, "how the message ended")
 	journal.stiff.Store(false)
-	if retried := begin(t, e, again); retried.Metadata[tasks.MetaRetryOf] != string(task.ID) {
+	if retried := begin(t, e, again); retried.Metadata[keys.RetryOf] != string(task.ID) {
 		t.Errorf("retry: %s %v", retried.Status.State, retried.Metadata)
 	}
 }
@@ -291,7 +292,7 @@ func TestReplacedThreadIsSaid(t *testing.T) {
 	j := m.r.next(t)
 	j.observe(agent.Started{ThreadID: "new", TurnID: "turn", Attempt: 1, Replaced: true})
 	j.answer("who are you?")
-	if got := get(t, m.e, id); got.Metadata[tasks.MetaReplaced] != true {
+	if got := get(t, m.e, id); got.Metadata[keys.Replaced] != true {
 		t.Errorf("metadata = %v", got.Metadata)
 	}
 }
@@ -337,7 +338,7 @@ func TestUnreadableTask(t *testing.T) {
 	} else {
 		j.start().answer("done")
 	}
-	if got := get(t, m.e, bad); got.Status.State != a2a.TaskStateFailed || got.Metadata[tasks.MetaInterrupted] != true {
+	if got := get(t, m.e, bad); got.Status.State != a2a.TaskStateFailed || got.Metadata[keys.Interrupted] != true {
 		t.Errorf("%s %v", got.Status.State, got.Metadata)
 	}
 	if got := get(t, m.e, good); got.Status.State != a2a.TaskStateCompleted {

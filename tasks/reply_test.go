@@ -9,7 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/reply"
 )
 
 func TestReply(t *testing.T) {
@@ -55,18 +56,18 @@ func TestReply(t *testing.T) {
 			r := newRunner()
 			e := newEngine(t, r)
 			task := begin(t, e, request("m1", "c", "hi"))
-			if m := tasks.Reply(task); m != nil {
+			if m := reply.Of(task); m != nil {
 				t.Errorf("reply of a task that has not ended: %+v", m)
 			}
 			r.next(t).start().end(c.end)
 			task = get(t, e, task.ID)
-			if got := partTexts(tasks.Reply(task)); !cmp.Equal(c.want, got) {
+			if got := partTexts(reply.Of(task)); !cmp.Equal(c.want, got) {
 				t.Errorf("reply = %q, want %q", got, c.want)
 			}
-			if got := partTexts(tasks.Reply(overTheWire(t, task))); !cmp.Equal(c.want, got) {
+			if got := partTexts(reply.Of(overTheWire(t, task))); !cmp.Equal(c.want, got) {
 				t.Errorf("reply of the task out of a store = %q, want %q", got, c.want)
 			}
-			if m := tasks.Reply(task); m.ID != tasks.Reply(task).ID || m.TaskID != task.ID || m.ContextID != "c" || m.Role != a2a.MessageRoleAgent {
+			if m := reply.Of(task); m.ID != reply.Of(task).ID || m.TaskID != task.ID || m.ContextID != "c" || m.Role != a2a.MessageRoleAgent {
 				t.Errorf("message = %+v", m)
 			}
 		})
@@ -75,7 +76,7 @@ func TestReply(t *testing.T) {
 
 func TestReplyOfAQuestion(t *testing.T) {
 	task := &a2a.Task{ID: "t", ContextID: "c", Status: a2a.TaskStatus{State: a2a.TaskStateInputRequired, Message: message("q", "may I?")}}
-	if got := partTexts(tasks.Reply(task)); !cmp.Equal([]string{"may I?"}, got) {
+	if got := partTexts(reply.Of(task)); !cmp.Equal([]string{"may I?"}, got) {
 		t.Errorf("reply = %q", got)
 	}
 }
@@ -89,10 +90,10 @@ func TestFailureMetadata(t *testing.T) {
 	}})
 	task = get(t, e, task.ID)
 	want := map[string]any{"kind": "timeout", "timer": "idle", "afterSeconds": 90.0, "code": "x"}
-	if diff := cmp.Diff(want, task.Metadata[tasks.MetaFailure]); diff != "" {
+	if diff := cmp.Diff(want, task.Metadata[keys.Failure]); diff != "" {
 		t.Errorf("failure (-want +got):\n%s", diff)
 	}
-	if task.Metadata[tasks.MetaInterrupted] != true || task.Status.State != a2a.TaskStateFailed || partTexts(task.Status.Message)[0] != "silent" {
+	if task.Metadata[keys.Interrupted] != true || task.Status.State != a2a.TaskStateFailed || partTexts(task.Status.Message)[0] != "silent" {
 		t.Errorf("task = %+v", task)
 	}
 }

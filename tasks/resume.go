@@ -10,6 +10,9 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/codec"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/refusal"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/sizes"
 )
 
 // Stream is SendStreamingMessage with the places of its events. When a sender
@@ -42,12 +45,12 @@ func (e *Engine) Stream(ctx context.Context, req *a2a.SendMessageRequest, after 
 // has ended is no error: the stream is what the reader has missed.
 func (e *Engine) Resume(ctx context.Context, req *a2a.SubscribeToTaskRequest, after string) iter.Seq2[*Event, error] {
 	if req == nil || req.ID == "" {
-		return fail(refuse(a2a.ErrInvalidParams, "the id of the task is missing"))
+		return fail(refusal.New(a2a.ErrInvalidParams, "the id of the task is missing"))
 	}
 	return func(yield func(*Event, error) bool) {
 		v, err := e.underWay(ctx, req.ID)
 		if err == nil && v.task.Status.State.Terminal() && after == "" {
-			err = inState(a2a.ErrUnsupportedOperation, v.task, "task %q has ended (%s): there is nothing to subscribe to, get the task instead", v.task.ID, v.task.Status.State)
+			err = refusal.InState(a2a.ErrUnsupportedOperation, v.task, "task %q has ended (%s): there is nothing to subscribe to, get the task instead", v.task.ID, v.task.Status.State)
 		}
 		if err == nil {
 			err = e.load(ctx, v)
@@ -120,12 +123,8 @@ func (v *view) committed() bool {
 	return v.of.flush() == nil
 }
 
-const (
-	// eventPage is about how many bytes of batches are read at a time.
-	eventPage = 64 << 10
-	// eventFrame is about what an event takes in memory beside its text.
-	eventFrame = 512
-)
+// eventPage is about how many bytes of batches are read at a time.
+const eventPage = 64 << 10
 
 // A backlog is what a reader has missed of the events of a task.
 type backlog struct {
@@ -199,14 +198,14 @@ func (b *backlog) pass(batch *store.Events, rest int) (more bool, err error) {
 		b.put(nil, false)
 		return false, nil
 	}
-	events, err := decodeEvents(batch.Body, b.info)
+	events, err := codec.DecodeEvents(batch.Body, b.info)
 	if err == nil && int64(len(events)) != batch.Last-batch.First+1 {
 		err = fmt.Errorf("a batch of %d events is numbered %d to %d", len(events), batch.First, batch.Last)
 	}
 	if err != nil {
 		return false, err
 	}
-	size, last := len(batch.Body)+eventFrame*len(events), min(batch.Last, b.to.seq)
+	size, last := len(batch.Body)+sizes.EventFrame*len(events), min(batch.Last, b.to.seq)
 	batch.Body = nil
 	for ; b.next <= last; b.next++ {
 		if b.next <= b.from.seq {

@@ -8,6 +8,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/codec"
 )
 
 // head is what the journal keeps of a task beside its history and artifacts.
@@ -34,7 +35,7 @@ func (t *task) row() store.Head {
 	return store.Head{
 		ID: string(t.id), Context: t.contextID, Conversation: t.thread,
 		State: string(t.status.State), At: statusTime(t.status), Ended: t.status.State.Terminal(),
-		Body:  encode(head{t.status, t.meta, t.turns, t.messages, t.canceling, told, t.owed, t.words.gone, t.words.unseen, t.promised, t.sorted}),
+		Body:  codec.Encode(head{t.status, t.meta, t.turns, t.messages, t.canceling, told, t.owed, t.words.gone, t.words.unseen, t.promised, t.sorted}),
 		Class: t.class,
 	}
 }
@@ -51,8 +52,8 @@ func statusTime(s a2a.TaskStatus) time.Time {
 // fail by one task of it: what cannot be read has a word in its place, and the log has why.
 func (e *Engine) kept(row store.Task) *a2a.Task {
 	h, badHead := readHead(row.Head)
-	history, badHistory := decodeAll(row.History, unreadMessage)
-	artifacts, badArtifacts := decodeAll(row.Artifacts, unreadArtifact)
+	history, badHistory := codec.DecodeAll(row.History, codec.UnreadMessage)
+	artifacts, badArtifacts := codec.DecodeAll(row.Artifacts, codec.UnreadArtifact)
 	e.unread(row.ID, errors.Join(badHead, badHistory, badArtifacts))
 	return &a2a.Task{
 		ID: a2a.TaskID(row.ID), ContextID: row.Context,
@@ -65,15 +66,7 @@ func readHead(row store.Head) (head, error) {
 	var h head
 	err := json.Unmarshal(row.Body, &h)
 	if err != nil {
-		h = head{Status: a2a.TaskStatus{State: a2a.TaskState(row.State), Timestamp: &row.At, Message: unreadMessage(0)}}
+		h = head{Status: a2a.TaskStatus{State: a2a.TaskState(row.State), Timestamp: &row.At, Message: codec.UnreadMessage(0)}}
 	}
 	return h, err
-}
-
-func encodeAll[T any](all []*T) [][]byte {
-	out := make([][]byte, len(all))
-	for i, v := range all {
-		out[i] = encode(v)
-	}
-	return out
 }

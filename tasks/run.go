@@ -9,6 +9,10 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/attach"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/origin"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/progress"
 )
 
 // A run is one turn of a task, from the submission of its job to its end. Its
@@ -17,14 +21,14 @@ type run struct {
 	task    *task
 	message *a2a.Message // what it was made of
 	jobID   string
-	answers []string      // ids of the questions over a restart that its message answers
-	options agent.Options // of its turn
-	weight  int           // of the message, see weight.go
-	further bool          // it keeps its task from ending, see past.go
-	from    sender        // of the message
-	met     []sender      // that have been posed something of what its turn asks; see meet
+	answers []string        // ids of the questions over a restart that its message answers
+	options agent.Options   // of its turn
+	weight  int             // of the message, see weight.go
+	further bool            // it keeps its task from ending, see past.go
+	from    origin.Sender   // of the message
+	met     []origin.Sender // that have been posed something of what its turn asks; see meet
 
-	before any // what the task had of MetaNotification before this run was made, if it changed that
+	before any // what the task had of [keys.Notification] before this run was made, if it changed that
 
 	recovered *store.Message // what an earlier process left; nil if it came in by this one
 	input     []agent.Input  // of a recovered one
@@ -52,8 +56,8 @@ type run struct {
 	thoughts    map[string]*strings.Builder // reasoning summaries that are not whole
 	tools       []any                       // that the turn has used, for the platform
 	delegations map[string]bool             // the calls that wait for another agent, by their items
-	pictures    map[string]File             // that it has made and that are not shown yet, by their items
-	offered     []File                      // that its reply names
+	pictures    map[string]attach.File      // that it has made and that are not shown yet, by their items
+	offered     []attach.File               // that its reply names
 	changed     string                      // the diff of the turn so far
 	diff        *artifact                   // what of it was shown; nil if nothing was
 
@@ -114,7 +118,7 @@ func (r *run) handle(event agent.Event) {
 	case agent.ReasoningDelta:
 		r.think(event)
 	case agent.PlanUpdated:
-		r.task.tell(planData(event))
+		r.task.tell(progress.Plan(event))
 	case agent.Notice:
 		r.task.tell(map[string]any{"type": "notice", "text": event.Text})
 	case agent.DiffUpdated:
@@ -130,7 +134,7 @@ func (r *run) handle(event agent.Event) {
 	case agent.Resumed:
 		r.release()
 	case agent.Steered:
-		r.decide(fate{turn: TurnSteered})
+		r.decide(fate{turn: keys.TurnSteered})
 	case agent.Unsteered:
 		r.decide(queued(event.Ahead))
 	case agent.Ended:
@@ -146,15 +150,15 @@ func (r *run) start(event agent.Started) {
 		r.startOver()
 	}
 	r.started, r.attempt, r.tool = time.Now(), event.Attempt, false
-	meta := map[string]any{MetaThreadID: event.ThreadID, MetaTurnID: event.TurnID, MetaMessage: r.number(), MetaAttempt: nil}
+	meta := map[string]any{keys.ThreadID: event.ThreadID, keys.TurnID: event.TurnID, keys.Message: r.number(), keys.Attempt: nil}
 	if event.Attempt > 1 {
-		meta[MetaAttempt] = event.Attempt
+		meta[keys.Attempt] = event.Attempt
 	}
 	if event.Replaced {
-		meta[MetaReplaced] = true
+		meta[keys.Replaced] = true
 	}
 	if t.newest(r) {
-		meta[MetaTurn], meta[MetaAhead] = TurnStarted, nil
+		meta[keys.Turn], meta[keys.Ahead] = keys.TurnStarted, nil
 	}
 	t.note(meta)
 	t.working(store.Turn{Job: r.jobID, Attempt: event.Attempt, Thread: event.ThreadID, TurnID: event.TurnID})
@@ -192,7 +196,7 @@ func (r *run) itemStarted(event agent.ItemStarted) {
 	case item.Kind.IsTool():
 		r.toolStarted(item, event.Stray)
 	case item.Kind == agent.KindCompaction:
-		r.task.tell(itemData(item, "inProgress"))
+		r.task.tell(progress.Item(item, "inProgress"))
 	}
 }
 
@@ -202,7 +206,7 @@ func (r *run) toolStarted(item agent.Item, stray bool) {
 	r.closeWhole()
 	r.delegate(item, true)
 	r.clock(item)
-	t, data := r.task, itemData(item, "inProgress")
+	t, data := r.task, progress.Item(item, "inProgress")
 	if r.tool || stray {
 		t.tell(data)
 		return
@@ -223,7 +227,7 @@ func (r *run) itemCompleted(item agent.Item) {
 		r.delegate(item, false)
 		r.clocked(item)
 		r.trace(item)
-		r.task.tell(itemData(item, "completed"))
+		r.task.tell(progress.Item(item, "completed"))
 		r.handPicture(item)
 	}
 }

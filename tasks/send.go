@@ -9,7 +9,14 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/codec"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/origin"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/overrides"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/prompt"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/refusal"
 )
 
 // SendMessage implements a2asrv.RequestHandler. Unless the caller wants to
@@ -18,7 +25,7 @@ import (
 func (e *Engine) SendMessage(ctx context.Context, req *a2a.SendMessageRequest) (a2a.SendMessageResult, error) {
 	atOnce := req != nil && req.Config != nil && req.Config.ReturnImmediately
 	v, err := e.accept(ctx, req, atOnce)
-	if errors.Is(err, errEmpty) && e.cfg.Workspace != nil {
+	if errors.Is(err, prompt.ErrEmpty) && e.cfg.Workspace != nil {
 		return e.nothing(req), nil
 	}
 	if err != nil {
@@ -152,7 +159,7 @@ func (e *Engine) prepare(ctx context.Context, req *a2a.SendMessageRequest, in *i
 	if in.refuse(in.checkMetadata()) { // it may be one that was accepted once
 		return nil
 	}
-	e.readWishes(in)
+	e.readOverrides(in)
 	var err error
 	if in.refused == nil {
 		err = e.stage(ctx, in)
@@ -160,7 +167,7 @@ func (e *Engine) prepare(ctx context.Context, req *a2a.SendMessageRequest, in *i
 	if err != nil || in.leave != nil && in.refused != nil { // its files have not been brought
 		return err
 	}
-	return in.compose(e.cfg.Files)
+	return in.Compose(in.message, in.from, e.cfg.Files)
 }
 
 // room says why the runner would not take the message, before it is committed: what is
@@ -179,8 +186,8 @@ func (e *Engine) room(in *incoming, t *task) error {
 // job is what the runner is given of the message.
 func (in *incoming) job(t *task, id string) executor.Job {
 	return executor.Job{
-		ID: id, Context: t.thread, Input: in.input, Options: in.options, Size: in.weight(), Patient: in.patient, Trace: traceOf(in.message),
-		Peer: t.forPeer(in.from), Lend: t.engine.lender(in),
+		ID: id, Context: t.thread, Input: in.Input, Options: in.options, Size: in.weight(), Patient: in.patient, Trace: keys.TraceOf(in.message),
+		Peer: t.forPeer(in.from), Lend: t.engine.loans().Lender(&in.Prompt),
 	}
 }
 
@@ -194,7 +201,7 @@ func (e *Engine) further(ctx context.Context, in *incoming) (*view, error) {
 		return nil, err
 	}
 	if t.thread != t.about() {
-		return nil, refuse(a2a.ErrUnsupportedOperation, "task %q is that of a command, which takes no further message", t.id)
+		return nil, refusal.New(a2a.ErrUnsupportedOperation, "task %q is that of a command, which takes no further message", t.id)
 	}
 	return e.within(ctx, in, t)
 }
@@ -202,7 +209,7 @@ func (e *Engine) further(ctx context.Context, in *incoming) (*view, error) {
 // within makes a message part of a task: an answer, a part of its running turn, or
 // a further turn. What codex asks, it asks the user.
 func (e *Engine) within(ctx context.Context, in *incoming, t *task) (*view, error) {
-	if in.from.answers() {
+	if in.from.Answers() {
 		if v, err := e.answer(ctx, in, t); v != nil || err != nil {
 			return v, err
 		}
@@ -217,7 +224,7 @@ func (e *Engine) taskFor(in *incoming) *task {
 		contextID = a2a.NewContextID()
 	}
 	conversation := e.cfg.Threads(in.key.Context, contextID)
-	if in.from.isApart() {
+	if in.from.IsApart() {
 		conversation = e.conversation(in)
 		contextID = conversation
 	}
@@ -232,8 +239,8 @@ func (e *Engine) taskFor(in *incoming) *task {
 // again answers a message that was accepted before with the task it belongs to.
 func (e *Engine) again(ctx context.Context, in *incoming, known store.Message) (*view, error) {
 	if known.Digest != in.digest {
-		return nil, refuse(a2a.ErrInvalidParams,
-			"messageId %q was used before with other content; give each message an id of its own", clip(in.key.Message, 64))
+		return nil, refusal.New(a2a.ErrInvalidParams,
+			"messageId %q was used before with other content; give each message an id of its own", brief.Clip(in.key.Message, 64))
 	}
 	v, err := e.look(ctx, a2a.TaskID(known.TaskID))
 	if err == nil {
@@ -280,9 +287,9 @@ func (e *Engine) interrupted(ctx context.Context, in *incoming, v *view, known s
 func (e *Engine) retry(ctx context.Context, in *incoming, cut *a2a.Task, known store.Message) (*view, error) {
 	contextID, conversation := cut.ContextID, e.cfg.Threads(in.key.Context, cut.ContextID)
 	switch {
-	case in.from.in(known.Conversation):
+	case in.from.In(known.Conversation):
 		conversation = known.Conversation
-	case in.from.isPeer(): // an earlier version had it elsewhere
+	case in.from.IsPeer(): // an earlier version had it elsewhere
 		conversation = e.conversation(in)
 		contextID = conversation
 	}
@@ -290,19 +297,19 @@ func (e *Engine) retry(ctx context.Context, in *incoming, cut *a2a.Task, known s
 	if err != nil {
 		return nil, e.journalError("look the message up", err)
 	}
-	earlier, _, err := decode[a2a.Message](body)
+	earlier, _, err := codec.Decode[a2a.Message](body)
 	if err != nil {
 		earlier = &a2a.Message{} // what it asked for is not known any more
 	}
 	again := *in
-	if again.options, err = e.cfg.Bounds.inherit(in.message, earlier.Metadata); err != nil {
+	if again.options, err = e.cfg.Bounds.Inherit(in.message, earlier.Metadata); err != nil {
 		return nil, err
 	}
-	again.message = askingFor(in.message, again.options)
+	again.message = overrides.Asking(in.message, again.options)
 	again.message.ContextID, again.message.TaskID = contextID, ""
 	t := e.newTask(a2a.NewTaskID(), contextID, conversation)
 	t.class = in.class()
-	t.meta = map[string]any{MetaRetryOf: string(cut.ID)}
+	t.meta = map[string]any{keys.RetryOf: string(cut.ID)}
 	return e.enqueue(ctx, &again, t, e.cfg.Journal.Replace)
 }
 
@@ -316,8 +323,8 @@ func (e *Engine) belongs(ctx context.Context, in *incoming, live *task) error {
 	task := v.task
 	sameTalk := live != nil && e.conversation(in) == live.thread
 	if in.key.Context != "" && in.key.Context != task.ContextID && !sameTalk {
-		return refuse(a2a.ErrInvalidParams,
-			"task %q belongs to another context than %q; leave the contextId out or give the task's own", task.ID, clip(in.key.Context, 64))
+		return refusal.New(a2a.ErrInvalidParams,
+			"task %q belongs to another context than %q; leave the contextId out or give the task's own", task.ID, brief.Clip(in.key.Context, 64))
 	}
 	if live == nil {
 		return ended(task.ID, task.Status.State)
@@ -345,7 +352,7 @@ func (e *Engine) enqueue(ctx context.Context, in *incoming, t *task, commit func
 	steered, err := e.steer(t, r, job)
 	if steered {
 		v := t.admitSteer(r)
-		v.acks = in.receipt != nil && in.from.origin == fromUser
+		v.acks = in.receipt != nil && in.from.Kind == origin.User
 		return v, nil
 	}
 	ahead := 0

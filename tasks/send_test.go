@@ -14,6 +14,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
 )
 
 func TestBlockingSend(t *testing.T) {
@@ -44,14 +45,14 @@ func TestBlockingSend(t *testing.T) {
 	if task.Status.Message != nil {
 		t.Errorf("the final status says %+v, want the answer to be there once", task.Status.Message)
 	}
-	if got := task.Artifacts[0].Metadata[tasks.MetaPhase]; got != "commentary" {
+	if got := task.Artifacts[0].Metadata[keys.Phase]; got != "commentary" {
 		t.Errorf("phase of the commentary = %v", got)
 	}
 	if got := task.Artifacts[1]; got.Name != "diff" || got.Parts[0].MediaType != "text/x-diff" {
 		t.Errorf("diff = %+v", got)
 	}
-	usage := task.Metadata[tasks.MetaUsage].(map[string]any)
-	if task.Metadata[tasks.MetaReply] != "f" || usage["inputTokens"] != 7.0 || task.Metadata[tasks.MetaThreadID] != "thread" {
+	usage := task.Metadata[keys.Usage].(map[string]any)
+	if task.Metadata[keys.Reply] != "f" || usage["inputTokens"] != 7.0 || task.Metadata[keys.ThreadID] != "thread" {
 		t.Errorf("metadata = %v", task.Metadata)
 	}
 	if h := task.History; len(h) != 1 || h[0].TaskID != task.ID || h[0].ContextID != task.ContextID || h[0].Parts[0].Text() != "hi" {
@@ -94,15 +95,15 @@ func TestReturnImmediately(t *testing.T) {
 	e := newEngine(t, r)
 	first := begin(t, e, request("m1", "c", "one"))
 	second := begin(t, e, request("m2", "c", "two"))
-	if first.Status.State != a2a.TaskStateSubmitted || first.Metadata[tasks.MetaTurn] != tasks.TurnStarted {
+	if first.Status.State != a2a.TaskStateSubmitted || first.Metadata[keys.Turn] != keys.TurnStarted {
 		t.Errorf("first = %s %v, want it submitted and its turn started", first.Status.State, first.Metadata)
 	}
-	if second.Metadata[tasks.MetaTurn] != tasks.TurnQueued || second.Metadata[tasks.MetaAhead] != 1 {
+	if second.Metadata[keys.Turn] != keys.TurnQueued || second.Metadata[keys.Ahead] != 1 {
 		t.Errorf("second = %v, want it queued with one ahead", second.Metadata)
 	}
 	r.next(t).start().answer("1")
 	r.next(t).start()
-	if now := get(t, e, second.ID); now.Metadata[tasks.MetaTurn] != tasks.TurnStarted || now.Metadata[tasks.MetaAhead] != nil {
+	if now := get(t, e, second.ID); now.Metadata[keys.Turn] != keys.TurnStarted || now.Metadata[keys.Ahead] != nil {
 		t.Errorf("metadata = %v, want the second turn started", now.Metadata)
 	}
 }
@@ -195,7 +196,7 @@ func TestFollowUpIsAFurtherTurn(t *testing.T) {
 	follow := request("m1", "", "one") // with a task it is another message than the first
 	follow.Message.TaskID = task.ID
 	queued := begin(t, e, follow)
-	if queued.ID != task.ID || queued.ContextID != "c" || queued.Metadata[tasks.MetaTurn] != tasks.TurnQueued || queued.Metadata[tasks.MetaAhead] != 1 {
+	if queued.ID != task.ID || queued.ContextID != "c" || queued.Metadata[keys.Turn] != keys.TurnQueued || queued.Metadata[keys.Ahead] != 1 {
 		t.Errorf("follow-up = %s %v, want the task itself, queued behind one", queued.ID, queued.Metadata)
 	}
 	first.end(agent.Ended{
@@ -218,7 +219,7 @@ func TestFollowUpIsAFurtherTurn(t *testing.T) {
 	if got := strings.Join(texts(done), " "); done.Status.State != a2a.TaskStateCompleted || !strings.HasPrefix(got, "m-"+first.ID) || len(done.Artifacts) != 2 || len(done.History) != 2 {
 		t.Errorf("task = %s %s with %d messages, want both answers, in their order", done.Status.State, got, len(done.History))
 	}
-	if usage := done.Metadata[tasks.MetaUsage].(map[string]any); usage["totalTokens"] != 12.0 {
+	if usage := done.Metadata[keys.Usage].(map[string]any); usage["totalTokens"] != 12.0 {
 		t.Errorf("usage = %v, want that of both turns", usage)
 	}
 	if again := begin(t, e, follow); again.ID != task.ID || r.count() != 2 {
@@ -275,13 +276,13 @@ func TestRefusedMessages(t *testing.T) {
 func TestRefusedByTheRunner(t *testing.T) {
 	r := newRunner()
 	e := newEngine(t, r)
-	r.refuse = fmt.Errorf("%w: 32 of them", executor.ErrQueueFull)
+	r.New = fmt.Errorf("%w: 32 of them", executor.ErrQueueFull)
 	_, err := e.SendMessage(t.Context(), request("m1", "c", "hi"))
 	wantError(t, err, a2a.ErrServerError, "too many messages")
-	r.refuse = executor.ErrClosed
+	r.New = executor.ErrClosed
 	_, err = e.SendMessage(t.Context(), request("m1", "c", "hi"))
 	wantError(t, err, a2a.ErrServerError, "stopping")
-	r.refuse = errors.New("sqlite: /secret/path is broken")
+	r.New = errors.New("sqlite: /secret/path is broken")
 	_, err = e.SendMessage(t.Context(), request("m1", "c", "hi"))
 	wantError(t, err, a2a.ErrInternalError, "could not be queued")
 	if strings.Contains(err.Error(), "secret") {
@@ -290,9 +291,9 @@ func TestRefusedByTheRunner(t *testing.T) {
 	if list, _ := e.ListTasks(t.Context(), nil); len(list.Tasks) != 0 {
 		t.Errorf("refused messages left %d tasks", len(list.Tasks))
 	}
-	r.refuse = nil
+	r.New = nil
 	task := begin(t, e, request("m1", "c", "hi")) // its sender tries again
-	r.refuse = executor.ErrQueueFull
+	r.New = executor.ErrQueueFull
 	follow := request("m2", "", "more")
 	follow.Message.TaskID = task.ID
 	_, err = e.SendMessage(t.Context(), follow)
@@ -313,17 +314,17 @@ func TestRefusedMessageTakesNoNumber(t *testing.T) {
 			e := newEngine(t, r, func(c *tasks.Config) { c.Journal = journal })
 			task := begin(t, e, request("m1", "c", "hi"))
 			first := r.next(t)
-			r.refuse = executor.ErrQueueFull
+			r.New = executor.ErrQueueFull
 			journal.keeps.Store(name == "kept")
 			_, err := e.SendMessage(t.Context(), to(task, "m2", "refused"))
 			wantError(t, err, a2a.ErrServerError, "too many messages")
-			r.refuse = nil
+			r.New = nil
 			follow := to(task, "m3", "more")
 			follow.Config.ReturnImmediately = true
 			send(t, e, follow)
 			first.start().answer("one")
 			second := r.next(t).start()
-			if got := get(t, e, task.ID).Metadata[tasks.MetaMessage]; got != want {
+			if got := get(t, e, task.ID).Metadata[keys.Message]; got != want {
 				t.Errorf("the message is number %v, want %v", got, want)
 			}
 			second.answer("two")
@@ -338,7 +339,7 @@ func TestTurnThatEndsWhileItsFollowUpIsRefused(t *testing.T) {
 	task := begin(t, e, request("m1", "c", "hi"))
 	first := r.next(t).start()
 	r.gate = make(chan struct{})
-	r.refuse = executor.ErrQueueFull
+	r.New = executor.ErrQueueFull
 	follow := request("m2", "", "more")
 	follow.Message.TaskID = task.ID
 	failed := make(chan error)

@@ -14,6 +14,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/peerwords"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/reply"
 )
 
 // by are the marks of an agent.
@@ -234,13 +235,13 @@ func TestPeersCommands(t *testing.T) {
 	for word, want := range map[string]string{"/status": "in task " + string(tasks.TaskOf(bobs.ID)), "/new": "next message begins"} {
 		c := d.call("c"+word, "canvas-ws", by("bob"), word)
 		c.wait(t)
-		if text := tasks.Reply(c.task).Parts[0].Text(); !strings.Contains(text, want) || strings.Contains(text, string(tasks.TaskOf(users.ID))) {
+		if text := reply.Of(c.task).Parts[0].Text(); !strings.Contains(text, want) || strings.Contains(text, string(tasks.TaskOf(users.ID))) {
 			t.Errorf("%s is answered %q", word, text)
 		}
 	}
 	stop := d.call("c", "canvas-ws", by("eve"), "/stop")
 	stop.wait(t)
-	if text := tasks.Reply(stop.task).Parts[0].Text(); text != "Nothing was running or waiting here." {
+	if text := reply.Of(stop.task).Parts[0].Text(); text != "Nothing was running or waiting here." {
 		t.Errorf("another agent's /stop is answered %q", text)
 	}
 	restart := d.call("r", "", map[string]any{"source_workspace_id": "bob", "kind": "restart_context"}, "hi")

@@ -10,7 +10,12 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/attach"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/codec"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/prompt"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/refusal"
 )
 
 // What the files of one message may be. They are fetched one after the other, and each
@@ -58,14 +63,17 @@ func (s *staging) enter(ctx context.Context, key store.Key) (leave func(), err e
 	}, nil
 }
 
+// loans are made of what the engine's files are.
+func (e *Engine) loans() prompt.Loans { return prompt.Loans{Files: e.cfg.Files, Log: e.log} }
+
 // stage brings the files of a message to the disk, if it would be taken otherwise. From
 // then on the message names them, and does not hold them. Why the message must not be new
 // is kept in it: it may be one that was accepted once.
 func (e *Engine) stage(ctx context.Context, in *incoming) error {
-	if e.cfg.Files == nil || !slices.ContainsFunc(in.message.Parts, isFile) {
+	if e.cfg.Files == nil || !slices.ContainsFunc(in.message.Parts, attach.IsFile) {
 		return nil
 	}
-	if in.from.isApart() { // files may come as slowly as their sender likes
+	if in.from.IsApart() { // files may come as slowly as their sender likes
 		yielding(ctx)
 	}
 	from := &fetching{e.cfg.Files, mostFetching}
@@ -104,18 +112,18 @@ func countFiles(parts []*a2a.Part) error {
 	}
 	switch {
 	case web > mostWeb:
-		return refuse(a2a.ErrInvalidParams, "the message has %d files by URL, and at most %d are fetched for one; send the others with further messages", web, mostWeb)
+		return refusal.New(a2a.ErrInvalidParams, "the message has %d files by URL, and at most %d are fetched for one; send the others with further messages", web, mostWeb)
 	case pending > mostPending:
-		return refuse(a2a.ErrInvalidParams, "the message has %d files that the platform holds, and at most %d are fetched for one; send the others with further messages", pending, mostPending)
+		return refusal.New(a2a.ErrInvalidParams, "the message has %d files that the platform holds, and at most %d are fetched for one; send the others with further messages", pending, mostPending)
 	case here > mostNamed:
-		return refuse(a2a.ErrInvalidParams, "the message names %d files of the workspace, and at most %d are taken for one; send the others with further messages", here, mostNamed)
+		return refusal.New(a2a.ErrInvalidParams, "the message names %d files of the workspace, and at most %d are taken for one; send the others with further messages", here, mostNamed)
 	}
 	return nil
 }
 
 // errForgotten refuses a message that was known when its files were not brought again,
 // and is not any more.
-var errForgotten = refuse(a2a.ErrServerError, "the task of this message was just forgotten; send the message again")
+var errForgotten = refusal.New(a2a.ErrServerError, "the task of this message was just forgotten; send the message again")
 
 // foresee reports whether the files of a message are wanted: not if it is known, and not
 // if it would be refused with them. Files take no room in the queue.
@@ -124,12 +132,12 @@ func (e *Engine) foresee(ctx context.Context, in *incoming) (wanted bool, err er
 	m := *in.message
 	m.Parts = slices.Clone(m.Parts)
 	for i, p := range m.Parts {
-		if isFile(p) {
-			m.Parts[i] = File{Name: p.Filename, MediaType: p.MediaType}.part(p)
+		if attach.IsFile(p) {
+			m.Parts[i] = attach.File{Name: p.Filename, MediaType: p.MediaType}.Part(p)
 		}
 	}
 	probe.message = &m
-	wrong := probe.compose(e.cfg.Files)
+	wrong := probe.Compose(probe.message, probe.from, e.cfg.Files)
 	e.admit.Lock()
 	defer e.admit.Unlock()
 	known, err := e.known(ctx, in)
@@ -144,7 +152,7 @@ func (e *Engine) foresee(ctx context.Context, in *incoming) (wanted bool, err er
 		if err != nil {
 			return false, e.journalError("look the message up", err)
 		}
-		in.earlier, _, _ = decode[a2a.Message](body) // one that cannot be read has no digests, and what is there counts
+		in.earlier, _, _ = codec.Decode[a2a.Message](body) // one that cannot be read has no digests, and what is there counts
 		return true, nil
 	case !errors.Is(err, store.ErrUnknown):
 		return false, e.journalError("look the message up", err)
@@ -194,7 +202,7 @@ func (e *Engine) bring(ctx context.Context, in *incoming, from *fetching) error 
 	m := *in.message
 	m.Parts = slices.Clone(m.Parts)
 	in.message = &m
-	peer := in.from.isApart()
+	peer := in.from.IsApart()
 	most := min(mostFiles, e.cfg.Files.Most(peer))
 	left := most
 	var missing []error
@@ -204,7 +212,7 @@ func (e *Engine) bring(ctx context.Context, in *incoming, from *fetching) error 
 		}
 	}()
 	for i, p := range m.Parts {
-		if !isFile(p) {
+		if !attach.IsFile(p) {
 			continue
 		}
 		key := in.key.Caller + fmt.Sprintf("%q %q %q %x %d", in.key.Context, in.key.Task, in.key.Message, in.digest, i)
@@ -217,10 +225,10 @@ func (e *Engine) bring(ctx context.Context, in *incoming, from *fetching) error 
 			return context.Cause(ctx)
 		case errors.Is(err, errSlowFiles):
 			return err
-		case errors.Is(err, ErrTooLarge) && (left < most || len(p.Raw()) > 0): // the others are there, and this one is too much beside them; or it is in the message
+		case errors.Is(err, attach.ErrTooLarge) && (left < most || len(p.Raw()) > 0): // the others are there, and this one is too much beside them; or it is in the message
 			in.refused = tooManyBytes(most)
 			return nil
-		case errors.Is(err, ErrNoFile):
+		case errors.Is(err, attach.ErrNoFile):
 			missing = append(missing, err)
 			continue
 		case err != nil:
@@ -230,7 +238,7 @@ func (e *Engine) bring(ctx context.Context, in *incoming, from *fetching) error 
 			left -= file.Size
 		}
 		file.Digest = cmp.Or(in.cameAs(i), file.Digest)
-		m.Parts[i] = file.part(p)
+		m.Parts[i] = file.Part(p)
 	}
 	if left < 0 { // what was there already has not been asked about
 		in.refused = tooManyBytes(most)
@@ -240,15 +248,15 @@ func (e *Engine) bring(ctx context.Context, in *incoming, from *fetching) error 
 
 // notStored refuses a message whose file could not be brought to the disk.
 func (e *Engine) notStored(p *a2a.Part, err error) error {
-	name := clip(p.Filename, 64)
-	if errors.Is(err, ErrNoRoom) {
+	name := brief.Clip(p.Filename, 64)
+	if errors.Is(err, attach.ErrNoRoom) {
 		e.log.Warn("a file of a message has no room", "err", err)
-		return refuse(a2a.ErrServerError, "the file %q could not be stored: files that messages bring may take %d MiB here (RUNTIME_UPLOADS_MIB), "+
+		return refusal.New(a2a.ErrServerError, "the file %q could not be stored: files that messages bring may take %d MiB here (RUNTIME_UPLOADS_MIB), "+
 			"those of other agents %d of them, and tasks that have not ended hold too much of that; send the message again when some have",
 			name, e.cfg.Files.Most(false)>>20, e.cfg.Files.Most(true)>>20)
 	}
 	e.log.Error("a file of a message could not be stored", "err", err)
-	return refuse(a2a.ErrServerError, "the file %q could not be stored: the runtime's disk is full or cannot be written; send the message again when there is room", name)
+	return refusal.New(a2a.ErrServerError, "the file %q could not be stored: the runtime's disk is full or cannot be written; send the message again when there is room", name)
 }
 
 // cameAs is the digest of a file of a message that runs again, as it has come the first time:
@@ -257,12 +265,12 @@ func (in *incoming) cameAs(part int) string {
 	if in.earlier == nil || part >= len(in.earlier.Parts) {
 		return ""
 	}
-	digest, _ := in.earlier.Parts[part].Metadata[metaBrought].(string)
+	digest, _ := in.earlier.Parts[part].Metadata[attach.MetaBrought].(string)
 	return digest
 }
 
 func tooManyBytes(most int64) error {
-	return refuse(a2a.ErrInvalidParams, "the files of the message have more than %d MiB together; send some of them with further messages", most>>20)
+	return refusal.New(a2a.ErrInvalidParams, "the files of the message have more than %d MiB together; send some of them with further messages", most>>20)
 }
 
 // uses are the files of a message as the journal knows them.

@@ -14,6 +14,8 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/attach"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
 )
 
 // A depot has files of a size, counts what it was asked for, and knows what it has.
@@ -32,7 +34,7 @@ type depot struct {
 	moved chan struct{} // closed when the two above have changed; nil if that is not waited for
 }
 
-func (d *depot) Stage(_ context.Context, key string, p *a2a.Part, most int64, peer bool) (tasks.File, error) {
+func (d *depot) Stage(_ context.Context, key string, p *a2a.Part, most int64, peer bool) (attach.File, error) {
 	if d.gate != nil {
 		d.gate <- struct{}{}
 		<-d.gate
@@ -42,22 +44,22 @@ func (d *depot) Stage(_ context.Context, key string, p *a2a.Part, most int64, pe
 	d.asked++
 	if d.fail != nil {
 		if err := d.fail(p.Filename); err != nil {
-			return tasks.File{}, err
+			return attach.File{}, err
 		}
 	}
 	if d.size > most {
-		return tasks.File{}, fmt.Errorf("%w: %w", tasks.ErrNoFile, tasks.ErrTooLarge)
+		return attach.File{}, fmt.Errorf("%w: %w", attach.ErrNoFile, attach.ErrTooLarge)
 	}
 	d.peer = peer
 	d.held++
-	f := tasks.File{URI: "workspace:/w/" + p.Filename, Name: p.Filename, Stored: p.Filename, Peer: peer, Size: d.size, Staged: true, Own: !strings.HasPrefix(string(p.URL()), "platform-pending:")}
+	f := attach.File{URI: "workspace:/w/" + p.Filename, Name: p.Filename, Stored: p.Filename, Peer: peer, Size: d.size, Staged: true, Own: !strings.HasPrefix(string(p.URL()), "platform-pending:")}
 	if !slices.Contains(d.has, f.URI) {
 		d.has = append(d.has, f.URI)
 	}
 	return f, nil
 }
 
-func (d *depot) Release(files []tasks.File) {
+func (d *depot) Release(files []attach.File) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.held -= len(files)
@@ -117,27 +119,27 @@ func TestFilesOfAMessageAreBounded(t *testing.T) {
 		scheme string
 		size   int64
 		asked  int
-		refuse string
+		New    string
 	}{
 		"as many as may be":     {n: 20, scheme: "http", size: 5 << 20, asked: 20},
-		"one more":              {n: 21, scheme: "HTTPS", size: 1, refuse: "21 files by URL, and at most 20"},
+		"one more":              {n: 21, scheme: "HTTPS", size: 1, New: "21 files by URL, and at most 20"},
 		"as many of a platform": {n: 100, scheme: "platform-pending", size: 1, asked: 100},
-		"one more of it":        {n: 101, scheme: "platform-pending", size: 1, refuse: "101 files that the platform holds"},
-		"too many bytes":        {n: 4, scheme: "http", size: 40 << 20, asked: 3, refuse: "more than 100 MiB together"},
+		"one more of it":        {n: 101, scheme: "platform-pending", size: 1, New: "101 files that the platform holds"},
+		"too many bytes":        {n: 4, scheme: "http", size: 40 << 20, asked: 3, New: "more than 100 MiB together"},
 		"each too large":        {n: 3, scheme: "http", size: 101 << 20, asked: 3},
 		"no URLs to fetch":      {n: 256, scheme: "workspace", asked: 256},
-		"one more of these":     {n: 257, scheme: "workspace", refuse: "names 257 files of the workspace"},
+		"one more of these":     {n: 257, scheme: "workspace", New: "names 257 files of the workspace"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := &depot{size: c.size}
 			r := newRunner()
 			e := newEngine(t, r, func(cfg *tasks.Config) { cfg.Files = d })
 			_, err := e.SendMessage(t.Context(), returning(bringing("m1", c.n, c.scheme)))
-			if (err != nil) != (c.refuse != "") || err != nil && (!errors.Is(err, a2a.ErrInvalidParams) || !strings.Contains(err.Error(), c.refuse)) {
-				t.Errorf("%v, want %q", err, c.refuse)
+			if (err != nil) != (c.New != "") || err != nil && (!errors.Is(err, a2a.ErrInvalidParams) || !strings.Contains(err.Error(), c.New)) {
+				t.Errorf("%v, want %q", err, c.New)
 			}
 			asked, has := d.found()
-			if asked != c.asked || c.refuse != "" && has != "" {
+			if asked != c.asked || c.New != "" && has != "" {
 				t.Errorf("%d files were asked for, want %d; there are %q", asked, c.asked, has)
 			}
 		})
@@ -168,7 +170,7 @@ func TestFilesOfARefusedMessageAreNotFetched(t *testing.T) {
 	}
 	refused("queue", func(*a2a.SendMessageRequest) {}, "no room; send this one again later")
 	refused("task", func(r *a2a.SendMessageRequest) { r.Message.TaskID, r.Message.ContextID = "none", "" }, "there is no task")
-	refused("wish", func(r *a2a.SendMessageRequest) { r.Message.Metadata = map[string]any{tasks.MetaModel: 7} }, "must be a text")
+	refused("wish", func(r *a2a.SendMessageRequest) { r.Message.Metadata = map[string]any{keys.Model: 7} }, "must be a text")
 	refused("long", func(r *a2a.SendMessageRequest) {
 		r.Message.Parts[0] = a2a.NewTextPart(strings.Repeat("x", 1<<20+1))
 	}, "characters")
@@ -178,7 +180,7 @@ func TestFilesOfARefusedMessageAreNotFetched(t *testing.T) {
 		t.Errorf("a message that is known: %v, %v", again, err)
 	}
 	retry := bringing("m1", 2, "http")
-	retry.Message.Metadata = map[string]any{tasks.MetaRetry: true}
+	retry.Message.Metadata = map[string]any{keys.Retry: true}
 	again, err = e.SendMessage(t.Context(), returning(retry))
 	if err != nil || again.TaskInfo().TaskID != running.ID {
 		t.Errorf("a message that is known, once more: %v, %v", again, err)
@@ -235,12 +237,12 @@ func TestFilesOfARefusedMessageDoNotStay(t *testing.T) {
 	}
 	send(bringing("m1", 2, "http"), "disk is full")
 	has("")
-	d.fail, r.refuse = nil, executor.ErrQueueFull
+	d.fail, r.New = nil, executor.ErrQueueFull
 	send(bringing("m1", 2, "http"), "again later")
 	has("")
 	send(bringing("m2", 1, "platform-pending"), "again later")
 	has("workspace:/w/f0")
-	r.refuse = nil
+	r.New = nil
 	send(bringing("m1", 2, "http"), "")
 	has("workspace:/w/f0 workspace:/w/f1")
 }

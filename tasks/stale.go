@@ -13,6 +13,9 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/peerwords"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/overrides"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/reply"
 )
 
 // A question over a restart of ours has lost its turn, which waited in the codex
@@ -39,7 +42,7 @@ func carried(questions []*question) string {
 	b.WriteString("Before the runtime was restarted you had asked the user something, and the turn was cut off while you waited. " +
 		"What you asked leave for may not have been done: look at how things stand, and go on from there.\n")
 	for _, q := range questions {
-		b.WriteString("\nYour question:\n" + brief.Indented(peerwords.WithoutMentions(orElse(q.asked.Text, emptyQuestion))) + "\n")
+		b.WriteString("\nYour question:\n" + brief.Indented(peerwords.WithoutMentions(brief.Or(q.asked.Text, reply.EmptyQuestion))) + "\n")
 	}
 	b.WriteString("\nThe user's answer:")
 	return b.String()
@@ -71,15 +74,15 @@ func (e *Engine) answerStale(ctx context.Context, in *incoming, t *task) (*view,
 		}
 	}
 	t.mu.Unlock()
-	carrying.input = carry(open, in.input)
+	carrying.Input = carry(open, in.Input)
 	var err error
-	carrying.options, err = e.cfg.Bounds.goOn(in.message, open)
+	carrying.options, err = goOn(e.cfg.Bounds, in.message, open)
 	if lost, ok := errors.AsType[*lostError](err); ok {
 		carrying.refused = lost
 	} else if err != nil {
 		return nil, err
 	}
-	carrying.message = askingFor(in.message, carrying.options)
+	carrying.message = overrides.Asking(in.message, carrying.options)
 	v, err := e.enqueue(ctx, &carrying, t, func(ctx context.Context, m store.Message, _ store.Head) error {
 		return t.closeStale(ctx, m, open)
 	})
@@ -99,24 +102,24 @@ func (e *lostError) Error() string {
 }
 
 // goOn is what the turn of an answer to questions over a restart runs with.
-func (b Bounds) goOn(answer *a2a.Message, open []*question) (agent.Options, error) {
+func goOn(b overrides.Bounds, answer *a2a.Message, open []*question) (agent.Options, error) {
 	had := askedWith(open)
-	options, err := b.inherit(answer, had...)
+	options, err := b.Inherit(answer, had...)
 	if err == nil {
 		return options, nil
 	}
-	if _, why := b.inherit(&a2a.Message{}, had...); why != nil {
+	if _, why := b.Inherit(&a2a.Message{}, had...); why != nil {
 		err = &lostError{why}
 	}
 	return agent.Options{}, err
 }
 
 // askedWith is what the turns that have asked the questions ran with.
-func askedWith(questions []*question) (wishes []map[string]any) {
+func askedWith(questions []*question) (overridden []map[string]any) {
 	for _, q := range questions {
-		wishes = append(wishes, wishesOf(q.has))
+		overridden = append(overridden, overrides.Of(q.has))
 	}
-	return wishes
+	return overridden
 }
 
 // closeStale commits a message as the answer to stale questions. The caller holds t.mu.
@@ -204,7 +207,7 @@ func (r *run) carry(questions []*question) {
 	}
 	r.input = carry(questions, r.input)
 	if r.refused == nil {
-		r.options, r.refused = r.task.engine.cfg.Bounds.goOn(r.message, questions)
+		r.options, r.refused = goOn(r.task.engine.cfg.Bounds, r.message, questions)
 	}
 	for _, q := range questions {
 		r.answers = append(r.answers, q.asked.ID)
@@ -221,7 +224,7 @@ func (t *task) poseStale() {
 		change.Drop, change.Ask, t.questions = append(change.Drop, ids(t.questions)...), nil, nil
 	}
 	if len(change.Ended) > 0 {
-		t.note(map[string]any{MetaInterrupted: true})
+		t.note(map[string]any{keys.Interrupted: true})
 	}
 	if len(t.questions) == 0 {
 		if len(change.Ended)+len(change.Drop) > 0 {

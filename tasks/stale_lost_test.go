@@ -10,19 +10,20 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/overrides"
 )
 
 // A lostMachine asks in a turn whose options a restart can lose.
 type lostMachine struct {
 	*machine
-	bounds tasks.Bounds
+	bounds overrides.Bounds
 	task   *a2a.Task
 }
 
 // newLostMachine has asked, and has messages that wait behind that turn.
 func newLostMachine(t *testing.T, meta map[string]any, waiting ...string) *lostMachine {
 	t.Helper()
-	l := &lostMachine{machine: newMachine(t), bounds: tasks.Bounds{WorkDir: t.TempDir(), Sandbox: agent.FullAccess, ApprovalPolicy: agent.OnRequest}}
+	l := &lostMachine{machine: newMachine(t), bounds: overrides.Bounds{WorkDir: t.TempDir(), Sandbox: agent.FullAccess, ApprovalPolicy: agent.OnRequest}}
 	if err := os.Mkdir(l.folder(), 0o700); err != nil {
 		t.Fatal(err)
 	}

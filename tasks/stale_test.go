@@ -10,6 +10,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
 )
 
 // askingMachine has one task whose turn waits for answers.
@@ -39,7 +40,7 @@ func TestQuestionOverARestart(t *testing.T) {
 	task = get(t, m.e, task.ID)
 	wantStatus(t, task, a2a.TaskStateInputRequired, "restarted", "May I q1?", "starts a new turn")
 	data, _ := task.Status.Message.Parts[1].Data().(map[string]any)
-	if data["stale"] != true || data["id"] != "q1" || task.Metadata[tasks.MetaInterrupted] != true {
+	if data["stale"] != true || data["id"] != "q1" || task.Metadata[keys.Interrupted] != true {
 		t.Errorf("data %v, metadata %v", data, task.Metadata)
 	}
 	if m.r.count() != 0 {
@@ -190,7 +191,7 @@ func TestStaleQuestionPastItsDeadline(t *testing.T) {
 	for range 2 {
 		task = get(t, m.e, task.ID)
 		wantStatus(t, task, a2a.TaskStateFailed, "CODEX_QUESTION_TTL")
-		if task.Metadata[tasks.MetaInterrupted] != true {
+		if task.Metadata[keys.Interrupted] != true {
 			t.Errorf("metadata %v", task.Metadata)
 		}
 		m.restart()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
 )
 
 // A Steerer is a [Runner] whose running turns take further messages. Without it, a
@@ -28,27 +29,27 @@ const steerWait = 5 * time.Second
 
 // A fate is what becomes of a message.
 type fate struct {
-	turn  string // of the values of MetaTurn; empty while it is not known
+	turn  string // of the values of [keys.Turn]; empty while it is not known
 	ahead int
 }
 
 // meta is the fate as the task's metadata have it.
 func (f fate) meta() map[string]any {
-	meta := map[string]any{MetaTurn: nil, MetaAhead: nil}
+	meta := map[string]any{keys.Turn: nil, keys.Ahead: nil}
 	if f.turn != "" {
-		meta[MetaTurn] = f.turn
+		meta[keys.Turn] = f.turn
 	}
-	if f.turn == TurnQueued {
-		meta[MetaAhead] = f.ahead
+	if f.turn == keys.TurnQueued {
+		meta[keys.Ahead] = f.ahead
 	}
 	return meta
 }
 
 func queued(ahead int) fate {
 	if ahead == 0 {
-		return fate{turn: TurnStarted}
+		return fate{turn: keys.TurnStarted}
 	}
-	return fate{turn: TurnQueued, ahead: ahead}
+	return fate{turn: keys.TurnQueued, ahead: ahead}
 }
 
 // steer hands a message to the turn of its task that runs. It reports whether
@@ -131,8 +132,8 @@ func (t *task) settleTaken(jobs []string) (answered []string) {
 			continue
 		}
 		r := t.runs[i]
-		if r.fate.turn != TurnSteered {
-			r.decide(fate{turn: TurnSteered})
+		if r.fate.turn != keys.TurnSteered {
+			r.decide(fate{turn: keys.TurnSteered})
 		}
 		answered = append(answered, r.answers...)
 		r.finish()

@@ -15,6 +15,9 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/overrides"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/reply"
 )
 
 // A steerer is a runner whose turns take messages.
@@ -60,9 +63,9 @@ func sent(t *testing.T, e *tasks.Engine, req *a2a.SendMessageRequest) <-chan *a2
 
 func wantTurn(t *testing.T, task *a2a.Task, turn string, ahead any) {
 	t.Helper()
-	got, _ := task.Metadata[tasks.MetaTurn].(string)
-	if got != turn || task.Metadata[tasks.MetaAhead] != ahead {
-		t.Errorf("the metadata say %q and %v ahead, want %q and %v", got, task.Metadata[tasks.MetaAhead], turn, ahead)
+	got, _ := task.Metadata[keys.Turn].(string)
+	if got != turn || task.Metadata[keys.Ahead] != ahead {
+		t.Errorf("the metadata say %q and %v ahead, want %q and %v", got, task.Metadata[keys.Ahead], turn, ahead)
 	}
 }
 
@@ -86,8 +89,8 @@ func TestSteered(t *testing.T) {
 		wantTurn(t, get(t, e, task.ID), "", nil)
 		two.observe(agent.Steered{TurnID: "turn"})
 		three.observe(agent.Unsteered{Ahead: 2})
-		wantTurn(t, <-second, tasks.TurnSteered, nil)
-		wantTurn(t, <-third, tasks.TurnQueued, 2)
+		wantTurn(t, <-second, keys.TurnSteered, nil)
+		wantTurn(t, <-third, keys.TurnQueued, 2)
 		first.end(completed(two.ID))
 		two.end(agent.Ended{Outcome: agent.Completed}) // it has ended with the turn
 		if got := get(t, e, task.ID); got.Status.State != a2a.TaskStateWorking {
@@ -116,7 +119,7 @@ func TestSteeredInOneCommit(t *testing.T) {
 		second := sent(t, e, to(task, "m2", "two"))
 		two := <-r.steered
 		first.end(completed(two.ID)) // before it was said to be taken
-		wantTurn(t, <-second, tasks.TurnSteered, nil)
+		wantTurn(t, <-second, keys.TurnSteered, nil)
 		wantTask(t, get(t, e, task.ID), a2a.TaskStateCompleted, "both")
 		if !slices.ContainsFunc(journal.changes(), func(c store.Change) bool {
 			return slices.Equal(c.Ended, []string{first.ID, two.ID}) && c.Head != nil && c.Head.Ended
@@ -168,11 +171,11 @@ func TestSteerFallsBack(t *testing.T) {
 	e := newEngine(t, r)
 	task := begin(t, e, request("m1", "c", "one"))
 	first := r.next(t)
-	wantTurn(t, begin(t, e, to(task, "m2", "two")), tasks.TurnQueued, 1)
+	wantTurn(t, begin(t, e, to(task, "m2", "two")), keys.TurnQueued, 1)
 	r.next(t)
 	first.start()
 	r.stopTaking()
-	wantTurn(t, begin(t, e, to(task, "m3", "three")), tasks.TurnQueued, 2)
+	wantTurn(t, begin(t, e, to(task, "m3", "three")), keys.TurnQueued, 2)
 	r.next(t)
 	canceling, hold := make(chan struct{}, 8), make(chan struct{})
 	r.onCancel = func(j *job) {
@@ -239,7 +242,7 @@ func TestSteerSurvives(t *testing.T) {
 // TestWishesSurviveTheTurn: what a message to a turn that did not take it has asked for
 // still keeps it out of the turn that runs in its place, in the next process too.
 func TestWishesSurviveTheTurn(t *testing.T) {
-	m, now := steeringMachine(t, bounded(tasks.Bounds{Sandbox: agent.WorkspaceWrite}))
+	m, now := steeringMachine(t, bounded(overrides.Bounds{Sandbox: agent.WorkspaceWrite}))
 	narrow := map[string]any{"sandbox": "read-only"}
 	first := wishing("m1", narrow)
 	first.Message.ContextID = "c"
@@ -323,7 +326,7 @@ func TestStatusWhileHeld(t *testing.T) {
 	e := newEngine(t, holding{newRunner()})
 	status := begin(t, e, request("m1", "c", "/status"))
 	waitFor(t, e, status.ID, a2a.TaskStateCompleted)
-	if got := tasks.Reply(get(t, e, status.ID)).Parts[0].Text(); !strings.Contains(got, "No turn is started: the model refuses the credential.") {
+	if got := reply.Of(get(t, e, status.ID)).Parts[0].Text(); !strings.Contains(got, "No turn is started: the model refuses the credential.") {
 		t.Errorf("the status is %q", got)
 	}
 }

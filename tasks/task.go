@@ -12,6 +12,9 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/codec"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/refusal"
 )
 
 // A task is a task that has not ended, or whose last readers have not.
@@ -45,7 +48,7 @@ type task struct {
 	reposed    int           // about the bytes of questions that were posed again
 	questions  []*question   // open, the oldest first; the state says so
 	words      words         // that answer
-	given      []*reply      // whose effect is not known yet; replaced, never changed
+	given      []*given      // whose effect is not known yet; replaced, never changed
 	messages   int           // status messages made
 	progressed int           // bytes of progress told
 	noticed    int           // and of notices
@@ -82,12 +85,6 @@ func (e *Engine) newTask(id a2a.TaskID, contextID, thread string) *task {
 	}
 	t.retold = retold{peer: t.ofPeer(), all: &e.retold}
 	return t
-}
-
-// needsCaller reports whether a task in a state waits for its caller, and for
-// nobody else.
-func needsCaller(state a2a.TaskState) bool {
-	return state == a2a.TaskStateInputRequired || state == a2a.TaskStateAuthRequired
 }
 
 // now is the time as A2A wants to see it: in UTC, with three digits behind the
@@ -220,7 +217,7 @@ func (t *task) join(in *incoming, commit func(store.Message, store.Head) error) 
 	case t.status.State.Terminal():
 		return nil, ended(t.id, t.status.State)
 	case t.canceling:
-		return nil, refuse(a2a.ErrUnsupportedOperation, "task %q is being canceled and takes no more messages", t.id)
+		return nil, refusal.New(a2a.ErrUnsupportedOperation, "task %q is being canceled and takes no more messages", t.id)
 	}
 	if err := t.roomForMore(in); err != nil {
 		return nil, err
@@ -244,7 +241,7 @@ func (t *task) join(in *incoming, commit func(store.Message, store.Head) error) 
 	}
 	t.expect(in.receipt)
 	t.adopt(in.push)
-	r.before = meta[MetaNotification]
+	r.before = meta[keys.Notification]
 	if t.turns > 1 {
 		r.goesOn()
 	}
@@ -262,7 +259,7 @@ func (t *task) entry(in *incoming) (func(stored *a2a.Message, job string) store.
 	}
 	return func(stored *a2a.Message, job string) store.Message {
 		return store.Message{
-			Key: in.key, Digest: in.digest, TaskID: string(t.id), Job: job, Conversation: t.thread, Body: encode(keptMessage{*stored, &in.from}), Push: pushed,
+			Key: in.key, Digest: in.digest, TaskID: string(t.id), Job: job, Conversation: t.thread, Body: codec.Encode(keptMessage{*stored, &in.from}), Push: pushed,
 			Files: in.uses(),
 		}
 	}, nil
@@ -280,7 +277,7 @@ func (t *task) leave(r *run, withdraw func(store.Head) error) {
 	r.isBehind()
 	t.runs = slices.DeleteFunc(t.runs, func(other *run) bool { return other == r })
 	t.history = slices.DeleteFunc(slices.Clone(t.history), func(m *a2a.Message) bool { return m == r.message })
-	t.note(map[string]any{MetaNotification: r.before})
+	t.note(map[string]any{keys.Notification: r.before})
 	if withdraw(t.row()) != nil {
 		t.turns++ // the journal has a message of that number still
 	}
@@ -328,7 +325,7 @@ func (t *task) end(change store.Change) {
 
 // ended refuses a message to a task that has ended.
 func ended(id a2a.TaskID, state a2a.TaskState) error {
-	return inState(a2a.ErrUnsupportedOperation, &a2a.Task{ID: id, Status: a2a.TaskStatus{State: state}},
+	return refusal.InState(a2a.ErrUnsupportedOperation, &a2a.Task{ID: id, Status: a2a.TaskStatus{State: state}},
 		"task %q has ended (%s) and takes no more messages; send the message without a taskId, in the same context", id, state)
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
 )
 
 // An artifact is the text of one agent message, with the files that it names behind it,
@@ -54,7 +55,7 @@ func (a *artifact) chunk(text string, parts a2a.ContentParts) *a2a.Artifact {
 	}
 	out.Parts = append(out.Parts, parts...)
 	if a.phase != "" {
-		out.Metadata = map[string]any{MetaPhase: a.phase}
+		out.Metadata = map[string]any{keys.Phase: a.phase}
 	}
 	return out
 }
@@ -74,7 +75,7 @@ func (a *artifact) restore(shown *a2a.Artifact, adds bool) {
 		}
 	}
 	a.sent, a.put, a.shown, a.name = a.text.Len(), len(a.parts), true, shown.Name
-	a.phase, _ = shown.Metadata[MetaPhase].(string)
+	a.phase, _ = shown.Metadata[keys.Phase].(string)
 }
 
 // longestBlank is how far back the last character is looked for that there is to see.
@@ -143,7 +144,7 @@ func (r *run) begin(item agent.Item) *artifact {
 	r.showDiffBefore(item.Phase)
 	a := r.inPlaceOfVoid()
 	if a == nil {
-		a = r.task.newArtifact(item.ID, nameMessage)
+		a = r.task.newArtifact(item.ID, keys.NameMessage)
 	}
 	a.phase = item.Phase
 	a.most = r.room(a)
@@ -156,7 +157,7 @@ func (r *run) begin(item agent.Item) *artifact {
 // earlier attempt as soon as there is something to show, and not before. It returns
 // nil if there is none.
 func (r *run) inPlaceOfVoid() *artifact {
-	i := slices.IndexFunc(r.void, func(a *artifact) bool { return a.name == nameMessage })
+	i := slices.IndexFunc(r.void, func(a *artifact) bool { return a.name == keys.NameMessage })
 	if i < 0 {
 		return nil
 	}

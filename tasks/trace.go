@@ -2,10 +2,11 @@ package tasks
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/progress"
 )
 
 // Bounds of a tool trace: what the platform shows of it.
@@ -30,39 +31,18 @@ func (r *run) trace(item agent.Item) {
 		if w.Redact != nil {
 			s = brief.Cleared(s, mostLookedAt, w.Redact)
 		}
-		return clip(s, most-ellipsisSize)
+		return brief.Clip(s, most-ellipsisSize)
 	}
-	tool, input := toolCalled(item)
+	tool, input := progress.ToolCalled(item)
 	r.tools = append(r.tools, map[string]any{
 		"tool": tool, "input": shown(input, toolInput), "output_preview": shown(item.Output, toolOutput),
 	})
 }
 
-// toolCalled names a tool as the platform knows it, and what it was called with.
-func toolCalled(item agent.Item) (name, input string) {
-	switch item.Kind {
-	case agent.KindCommand:
-		return "command_execution", item.Subject()
-	case agent.KindFileChange:
-		var paths []string
-		for _, c := range item.Changes {
-			paths = append(paths, c.Kind+" "+c.Path)
-		}
-		return "file_change", strings.Join(paths, "\n")
-	case agent.KindMCP:
-		return "mcp__" + item.Server + "__" + item.Tool, item.Subject()
-	case agent.KindTool:
-		return "mcp__molecule__" + item.Tool, item.Subject()
-	case agent.KindWebSearch:
-		return "web_search", item.Subject()
-	}
-	return item.Name, ""
-}
-
 // toolTrace is the trace of the task with that of the turn; nil if there is none. The
 // caller holds t.mu.
 func (r *run) toolTrace() any {
-	before, _ := r.task.meta[MetaTools].([]any)
+	before, _ := r.task.meta[keys.Tools].([]any)
 	if len(before)+len(r.tools) == 0 {
 		return nil
 	}

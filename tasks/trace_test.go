@@ -9,6 +9,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/reply"
 )
 
 // TestToolTraceOfCalls: what a tool was called with and what came of it are seen, whichever
@@ -31,7 +32,7 @@ func TestToolTraceOfCalls(t *testing.T) {
 	}
 	j.observe(finished("hello"))
 	c.wait(t)
-	trace, _ := tasks.Reply(c.task).Metadata["tool_trace"].([]any)
+	trace, _ := reply.Of(c.task).Metadata["tool_trace"].([]any)
 	const input = `{"task":"a [REDACTED]"}`
 	want := []any{
 		map[string]any{"tool": "mcp__molecule__t", "input": input, "output_preview": "the [REDACTED]\nis out"},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
 )
 
 // TestTraceContext: a job is part of what its message says, if that can be a trace context.
@@ -20,11 +21,11 @@ func TestTraceContext(t *testing.T) {
 		want agent.TraceContext
 	}{
 		{"none", nil, agent.TraceContext{}},
-		{"both", map[string]any{tasks.MetaTraceparent: parent, tasks.MetaTracestate: "v=1"}, agent.TraceContext{Parent: parent, State: "v=1"}},
-		{"a state of nothing", map[string]any{tasks.MetaTracestate: "v=1"}, agent.TraceContext{}},
-		{"no text", map[string]any{tasks.MetaTraceparent: 7.0}, agent.TraceContext{}},
-		{"long", map[string]any{tasks.MetaTraceparent: long}, agent.TraceContext{}},
-		{"a long state", map[string]any{tasks.MetaTraceparent: parent, tasks.MetaTracestate: long}, agent.TraceContext{Parent: parent}},
+		{"both", map[string]any{keys.Traceparent: parent, keys.Tracestate: "v=1"}, agent.TraceContext{Parent: parent, State: "v=1"}},
+		{"a state of nothing", map[string]any{keys.Tracestate: "v=1"}, agent.TraceContext{}},
+		{"no text", map[string]any{keys.Traceparent: 7.0}, agent.TraceContext{}},
+		{"long", map[string]any{keys.Traceparent: long}, agent.TraceContext{}},
+		{"a long state", map[string]any{keys.Traceparent: parent, keys.Tracestate: long}, agent.TraceContext{Parent: parent}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := newRunner()
@@ -52,7 +53,7 @@ func TestLogNamesTheTrace(t *testing.T) {
 		r := newRunner()
 		e := newEngine(t, r, func(c *tasks.Config) { c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
 		req := request("m1", "c", "hi")
-		req.Message.Metadata = map[string]any{tasks.MetaTraceparent: parent}
+		req.Message.Metadata = map[string]any{keys.Traceparent: parent}
 		begin(t, e, req)
 		r.next(t).start().end(agent.Ended{Outcome: agent.Completed}) // which has logged when it returns
 		if got := strings.Contains(log.String(), "trace_id=0af7651916cd43dd8448eb211c80319c"); got != want || strings.Contains(log.String(), "invented") {
@@ -66,7 +67,7 @@ func TestLogNamesTheTrace(t *testing.T) {
 func TestOtherTraceIsTheSameMessage(t *testing.T) {
 	e := newEngine(t, newRunner())
 	first, second := request("m1", "c", "hi"), request("m1", "c", "hi")
-	second.Message.Metadata = map[string]any{tasks.MetaTraceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}
+	second.Message.Metadata = map[string]any{keys.Traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}
 	if a, b := begin(t, e, first), begin(t, e, second); a.ID != b.ID {
 		t.Errorf("tasks %s and %s", a.ID, b.ID)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
 )
 
 // TestUnderTheSDK runs the engine under the SDK's own JSON-RPC transport, and
@@ -50,7 +50,7 @@ func TestUnderTheSDK(t *testing.T) {
 	}
 	id := events[0].TaskInfo().TaskID
 	task, err := client.GetTask(t.Context(), &a2a.GetTaskRequest{ID: id})
-	if err != nil || strings.Join(texts(task), " ") != `a="hello"` || task.Metadata[tasks.MetaReply] != "a" {
+	if err != nil || strings.Join(texts(task), " ") != `a="hello"` || task.Metadata[keys.Reply] != "a" {
 		t.Errorf("task = %+v, %v", task, err)
 	}
 	listed, err := client.ListTasks(t.Context(), &a2a.ListTasksRequest{ContextID: "c"})

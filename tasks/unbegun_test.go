@@ -13,6 +13,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/attach"
 )
 
 // byPeer marks the request as another agent's.
@@ -112,7 +113,7 @@ func TestFilesOfUnbegunMessages(t *testing.T) {
 func TestFilesOfWithdrawnMessages(t *testing.T) {
 	d := &depot{}
 	m := newMachine(t, func(cfg *tasks.Config) { cfg.Files, cfg.Workspace = d, &tasks.Workspace{} })
-	m.r.refuse = executor.ErrQueueFull
+	m.r.New = executor.ErrQueueFull
 	if _, err := m.e.SendMessage(t.Context(), returning(byPeer(bringing("m1", 1, "http")))); !errors.Is(err, a2a.ErrServerError) {
 		t.Error(err)
 	}
@@ -125,7 +126,7 @@ func TestFilesOfWithdrawnMessages(t *testing.T) {
 func TestNoRoomForFiles(t *testing.T) {
 	d := &depot{size: 1, most: 8 << 20}
 	e := newEngine(t, newRunner(), func(c *tasks.Config) { c.Files, c.Workspace = d, &tasks.Workspace{} })
-	d.fail = func(string) error { return fmt.Errorf("%w: it is full", tasks.ErrNoRoom) }
+	d.fail = func(string) error { return fmt.Errorf("%w: it is full", attach.ErrNoRoom) }
 	_, err := e.SendMessage(t.Context(), returning(bringing("m1", 1, "http")))
 	if !errors.Is(err, a2a.ErrServerError) || !strings.Contains(err.Error(), `"f0" could not be stored: files that messages bring may take 8 MiB here (RUNTIME_UPLOADS_MIB), those of other agents 2 of them`) {
 		t.Error(err)

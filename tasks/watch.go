@@ -11,6 +11,8 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/origin"
 )
 
 // A Brief is one line of a list of tasks, for people.
@@ -63,8 +65,8 @@ func briefOf(task *a2a.Task, main string) Brief {
 	if len(task.History) > 0 {
 		b.Title, b.Caller = titleOf(task.History[0]), callerOf(task.History[0], main)
 	}
-	if task.Metadata[MetaTurn] == TurnQueued {
-		switch ahead := task.Metadata[MetaAhead].(type) { // as it was made, or read
+	if task.Metadata[keys.Turn] == keys.TurnQueued {
+		switch ahead := task.Metadata[keys.Ahead].(type) { // as it was made, or read
 		case int:
 			b.Ahead = ahead
 		case float64:
@@ -78,7 +80,7 @@ func briefOf(task *a2a.Task, main string) Brief {
 func titleOf(m *a2a.Message) string {
 	for _, part := range m.Parts {
 		if text := strings.TrimSpace(part.Text()); text != "" {
-			return brief.Line(clip(text, 8*longestTitle), longestTitle)
+			return brief.Line(brief.Clip(text, 8*longestTitle), longestTitle)
 		}
 	}
 	return ""
@@ -86,12 +88,12 @@ func titleOf(m *a2a.Message) string {
 
 // callerOf is who sent a message, by what it says itself.
 func callerOf(m *a2a.Message, main string) string {
-	switch s := senderOf(m, nil, main); s.origin {
-	case fromUser:
+	switch s := origin.Of(m, nil, main); s.Kind {
+	case origin.User:
 		return "user"
-	case fromPeer: // whose id may be any word, "user" among them
-		return brief.Line("agent "+s.id, longestCaller)
-	case fromPlatform:
+	case origin.Peer: // whose id may be any word, "user" among them
+		return brief.Line("agent "+s.ID, longestCaller)
+	case origin.Platform:
 		return "platform"
 	}
 	source, _ := m.Metadata["source"].(string)

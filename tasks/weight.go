@@ -4,6 +4,9 @@ import (
 	"fmt"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/refusal"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/sizes"
 )
 
 // What is kept in memory of a message until its turn has ended, beside what is in it: its
@@ -13,82 +16,18 @@ const weightOfTask = 4 << 10
 // weight is about how many bytes of memory a message takes until its turn has ended. In
 // the journal it takes less: there, values are text.
 func (in *incoming) weight() int {
-	n := heapCount(weightOfTask)
-	n.message(in.message)
-	for _, input := range in.input {
-		n.text(input.Text)
-		n.text(input.URL)
+	n := sizes.Heap(weightOfTask)
+	n.Message(in.message)
+	for _, input := range in.Input {
+		n.Text(input.Text)
+		n.Text(input.URL)
 	}
-	if len(in.input) > 0 && !in.listed { // then a text is one in memory, wherever it stands
+	if len(in.Input) > 0 && !in.Listed { // then a text is one in memory, wherever it stands
 		for _, p := range in.message.Parts {
-			n -= heapCount(len(p.Text()))
+			n -= sizes.Heap(len(p.Text()))
 		}
 	}
 	return int(n)
-}
-
-// A heapCount adds up about what decoded things take in memory, which can be forty times
-// what they take on the wire.
-type heapCount int
-
-const (
-	heapString = 16      // beside its bytes
-	heapSlice  = 24 + 24 // beside its elements
-	heapAny    = 16 + 8  // an element, with room for more of them and for a number
-	heapMap    = 48
-	heapGroup  = 288 // of up to eight members of a map
-	heapPart   = 160
-)
-
-func (n *heapCount) message(m *a2a.Message) {
-	n.object(m.Metadata)
-	n.texts(m.Extensions)
-	*n += heapCount(len(m.ReferenceTasks) * heapString)
-	for _, id := range m.ReferenceTasks {
-		*n += heapCount(len(id))
-	}
-	for _, p := range m.Parts {
-		*n += heapPart
-		n.texts([]string{p.Filename, p.MediaType, p.Text(), string(p.URL())})
-		*n += heapCount(len(p.Raw()))
-		n.value(p.Data())
-		n.object(p.Metadata)
-	}
-}
-
-func (n *heapCount) text(s string) { *n += heapCount(len(s)) }
-
-func (n *heapCount) texts(all []string) {
-	for _, s := range all {
-		*n += heapString
-		n.text(s)
-	}
-}
-
-func (n *heapCount) object(o map[string]any) {
-	if o == nil {
-		return
-	}
-	*n += heapMap + heapCount((len(o)+7)/8*heapGroup)
-	for name, v := range o {
-		n.text(name)
-		n.value(v)
-	}
-}
-
-func (n *heapCount) value(v any) {
-	switch v := v.(type) {
-	case string:
-		*n += heapString
-		n.text(v)
-	case map[string]any:
-		n.object(v)
-	case []any:
-		*n += heapSlice + heapCount(len(v)*heapAny)
-		for _, v := range v {
-			n.value(v)
-		}
-	}
 }
 
 // Answers stay in the history of their task until its end, those that were not understood
@@ -109,7 +48,7 @@ const (
 // has room in any case. The caller holds t.mu.
 func (t *task) roomForAnswer(in *incoming) error {
 	if t.reposed > mostReposed && in.names() == nil {
-		return refuse(a2a.ErrInvalidParams, "task %q has posed its question again too often, for answers that were not understood; answer by the id of a question, or cancel it", t.id)
+		return refusal.New(a2a.ErrInvalidParams, "task %q has posed its question again too often, for answers that were not understood; answer by the id of a question, or cancel it", t.id)
 	}
 	size, most := in.weight(), mostAnswers
 	if size <= shortAnswer {
@@ -118,15 +57,15 @@ func (t *task) roomForAnswer(in *incoming) error {
 	if t.answers == 0 || t.answers+size <= most {
 		return nil
 	}
-	return refuse(a2a.ErrInvalidParams, "task %q has been sent answers of %s, which is too much for this one; "+
+	return refusal.New(a2a.ErrInvalidParams, "task %q has been sent answers of %s, which is too much for this one; "+
 		"answer what it asks in a few words, or cancel it", t.id, mib(t.answers))
 }
 
 // askedBefore is what the history keeps of a message that has posed questions, and about the bytes
 // of the message, which are to be counted when it is kept. The caller holds t.mu.
 func (t *task) askedBefore(posed *a2a.Message) (kept *a2a.Message, bytes int) {
-	var n heapCount
-	n.message(posed)
+	var n sizes.Heap
+	n.Message(posed)
 	if t.asked+int(n) <= mostAsked {
 		return posed, int(n)
 	}
@@ -148,8 +87,8 @@ func (t *task) countReposed() {
 	if t.status.Message == nil {
 		return
 	}
-	var n heapCount
-	n.message(t.status.Message)
+	var n sizes.Heap
+	n.Message(t.status.Message)
 	t.reposed += int(n)
 }
 

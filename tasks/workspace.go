@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/origin"
 )
 
 // A Workspace is what the engine knows of the workspace that it works for. The zero
@@ -42,10 +43,10 @@ func (e *Engine) classify(ctx context.Context, req *a2a.SendMessageRequest, in *
 		return
 	}
 	e.mark(req, in)
-	if in.from.origin == fromEvent { // it is for the user to stop what runs there
+	if in.from.Kind == origin.Event { // it is for the user to stop what runs there
 		in.command = ""
 	}
-	if in.from.isPeer() {
+	if in.from.IsPeer() {
 		return
 	}
 	if restartIn(in.message.Metadata) != "" || restartIn(req.Metadata) != "" {
@@ -56,7 +57,7 @@ func (e *Engine) classify(ctx context.Context, req *a2a.SendMessageRequest, in *
 		in.message = &m
 		return
 	}
-	if !patient && in.from.origin != fromPlatform {
+	if !patient && in.from.Kind != origin.Platform {
 		in.receipt = ReceiptOf(ctx)
 		in.receipt.note(in.from, marked(req))
 	}
@@ -65,15 +66,15 @@ func (e *Engine) classify(ctx context.Context, req *a2a.SendMessageRequest, in *
 // steers reports whether a message that names no task goes into the turn that runs in
 // its conversation.
 func (e *Engine) steers(in *incoming) bool {
-	return e.cfg.MidTurn || e.cfg.Workspace != nil && e.cfg.Workspace.Steer && in.from.origin == fromUser
+	return e.cfg.MidTurn || e.cfg.Workspace != nil && e.cfg.Workspace.Steer && in.from.Kind == origin.User
 }
 
 // conversation is that of a message that names a context, or none; "" if those that
 // name none have no conversation in common.
 func (e *Engine) conversation(in *incoming) string {
 	given := in.key.Context
-	if in.from.isApart() {
-		return in.from.conversation(given, e.cfg.Main)
+	if in.from.IsApart() {
+		return in.from.Conversation(given, e.cfg.Main)
 	}
 	return e.cfg.Threads(given, cmp.Or(given, e.cfg.Main))
 }
@@ -81,7 +82,7 @@ func (e *Engine) conversation(in *incoming) string {
 // aside gives a message of another agent a conversation of its own where the one that
 // it belongs to waits for an agent: they would wait for each other.
 func (e *Engine) aside(in *incoming, conversation string) string {
-	if e.cfg.Workspace == nil || in.from.origin != fromAnybody && !in.from.isPeer() ||
+	if e.cfg.Workspace == nil || in.from.Kind != origin.Anybody && !in.from.IsPeer() ||
 		!slices.ContainsFunc(e.ofConversation(conversation), func(t *task) bool { return t.thread == conversation && t.delegates() }) {
 		return conversation
 	}
@@ -144,8 +145,8 @@ func addressed(task *a2a.Task, given string) *a2a.Task {
 // nothing answers a message that says nothing.
 func (e *Engine) nothing(req *a2a.SendMessageRequest) *a2a.Message {
 	m, main := req.Message, e.cfg.Main
-	if from := e.sender(m, req.Metadata); from.isApart() {
-		main = from.conversation("", main)
+	if from := e.sender(m, req.Metadata); from.IsApart() {
+		main = from.Conversation("", main)
 	}
 	out := a2a.NewMessage(a2a.MessageRoleAgent, a2a.NewTextPart(emptyMessage))
 	out.ID, out.ContextID = m.ID+"-reply", cmp.Or(m.ContextID, main)

@@ -14,6 +14,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/late"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/reply"
 )
 
 // A desk is an engine that works for the workspace ws, on a store.
@@ -180,7 +181,7 @@ func TestUserSteers(t *testing.T) {
 	if second.err != nil || len(d.r.steered) != 1 || second.task.ContextID != "canvas-ws" {
 		t.Fatalf("%+v, %v, steered %v", second.task, second.err, d.r.steered)
 	}
-	if text := tasks.Reply(second.task).Parts[0].Text(); !strings.Contains(text, "Got your message") {
+	if text := reply.Of(second.task).Parts[0].Text(); !strings.Contains(text, "Got your message") {
 		t.Errorf("the user is told %q", text)
 	}
 	second.receipt.Settle(true)
@@ -225,7 +226,7 @@ func TestCircle(t *testing.T) {
 			}
 			aside.observe(finished("told"))
 			asking.wait(t)
-			if text := tasks.Reply(asking.task).Parts[0].Text(); text != "told" {
+			if text := reply.Of(asking.task).Parts[0].Text(); text != "told" {
 				t.Errorf("answered %q", text)
 			}
 			j.observe(agent.ItemCompleted{Item: call})
@@ -241,7 +242,7 @@ func TestRestartContext(t *testing.T) {
 	d := newDesk(t)
 	c := d.call("m1", "", map[string]any{"source": "platform", "kind": "restart_context", "layer": 1.0, "restart_context": true}, "=== WORKSPACE RESTART CONTEXT ===")
 	c.wait(t)
-	if c.err != nil || !strings.Contains(tasks.Reply(c.task).Parts[0].Text(), "back after its restart") {
+	if c.err != nil || !strings.Contains(reply.Of(c.task).Parts[0].Text(), "back after its restart") {
 		t.Errorf("%+v, %v", c.task, c.err)
 	}
 	if n := len(d.r.jobs); n != 0 {
@@ -322,7 +323,7 @@ func TestToolTrace(t *testing.T) {
 	}
 	j.observe(finished("hello"))
 	c.wait(t)
-	trace, _ := tasks.Reply(c.task).Metadata["tool_trace"].([]any)
+	trace, _ := reply.Of(c.task).Metadata["tool_trace"].([]any)
 	if len(trace) != 200 {
 		t.Fatalf("%d tools", len(trace))
 	}

@@ -177,7 +177,7 @@ var told = []string{
 // call takes in a refusal of a caller, and a check that is made by a function.
 func (s *source) call(pkg string, c *ast.CallExpr) {
 	switch name := nameOf(c.Fun); {
-	case slices.Contains([]string{"refuse", "NewError", "inState"}, name) && len(c.Args) >= 2 && slices.Contains(told, nameOf(c.Args[0])):
+	case slices.Contains([]string{"refuse", "New", "NewError", "InState"}, name) && len(c.Args) >= 2 && slices.Contains(told, nameOf(c.Args[0])):
 		for _, arg := range c.Args[1:] {
 			if text := folded(arg); text != gap {
 				s.refusals = append(s.refusals, text)

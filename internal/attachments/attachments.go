@@ -16,7 +16,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/files"
-	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/attach"
 )
 
 // Attachments are the files of messages and replies as the tasks see them.
@@ -43,8 +43,8 @@ func (a Attachments) Sweep(before time.Time) error {
 	return errors.Join(err, a.kept.sweep())
 }
 
-// Stage implements [tasks.Files].
-func (a Attachments) Stage(ctx context.Context, key string, p *a2a.Part, most int64, peer bool) (tasks.File, error) {
+// Stage implements [attach.Files].
+func (a Attachments) Stage(ctx context.Context, key string, p *a2a.Part, most int64, peer bool) (attach.File, error) {
 	in := files.Incoming{Key: key, Name: p.Filename, MediaType: p.MediaType, Most: max(most, 1), Peer: peer, Hold: true}
 	switch c := p.Content.(type) {
 	case a2a.Raw:
@@ -54,38 +54,38 @@ func (a Attachments) Stage(ctx context.Context, key string, p *a2a.Part, most in
 	}
 	f, err := a.folder.Stage(ctx, in)
 	if errors.Is(err, files.ErrTooLarge) {
-		return tasks.File{}, fmt.Errorf("%w: %w: %w", tasks.ErrNoFile, tasks.ErrTooLarge, err)
+		return attach.File{}, fmt.Errorf("%w: %w: %w", attach.ErrNoFile, attach.ErrTooLarge, err)
 	}
 	if errors.Is(err, files.ErrNotHere) || errors.Is(err, files.ErrForbidden) {
-		return tasks.File{}, fmt.Errorf("%w: %w", tasks.ErrNoFile, err)
+		return attach.File{}, fmt.Errorf("%w: %w", attach.ErrNoFile, err)
 	}
 	if errors.Is(err, files.ErrNoRoom) {
-		return tasks.File{}, fmt.Errorf("%w: %w", tasks.ErrNoRoom, err)
+		return attach.File{}, fmt.Errorf("%w: %w", attach.ErrNoRoom, err)
 	}
 	return fileOf(f), err
 }
 
-// Release implements [tasks.Files].
-func (a Attachments) Release(staged []tasks.File) {
+// Release implements [attach.Files].
+func (a Attachments) Release(staged []attach.File) {
 	for _, f := range staged {
 		a.folder.Release(f.Stored)
 	}
 }
 
-// Drop implements [tasks.Files].
+// Drop implements [attach.Files].
 func (a Attachments) Drop(uris []string) { a.folder.Drop(uris...) }
 
-// Most implements [tasks.Files].
+// Most implements [attach.Files].
 func (a Attachments) Most(peer bool) int64 { return a.folder.Most(peer) }
 
-// Path implements [tasks.Files].
+// Path implements [attach.Files].
 func (a Attachments) Path(uri string) (string, error) {
 	f, err := a.folder.Path(uri)
 	return f.Path, err
 }
 
-// Open implements [tasks.Files].
-func (a Attachments) Open(path string) (tasks.Content, error) {
+// Open implements [attach.Files].
+func (a Attachments) Open(path string) (attach.Content, error) {
 	file, info, err := a.folder.Open(path)
 	if err != nil {
 		return nil, err
@@ -99,29 +99,29 @@ type sized struct {
 	size int64
 }
 
-// Size implements [tasks.Content].
+// Size implements [attach.Content].
 func (s sized) Size() int64 { return s.size }
 
-// Lend implements [tasks.Files].
-func (a Attachments) Lend(ctx context.Context, path string, most int64, fit func(io.ReaderAt, string) error) (tasks.Loan, error) {
+// Lend implements [attach.Files].
+func (a Attachments) Lend(ctx context.Context, path string, most int64, fit func(io.ReaderAt, string) error) (attach.Loan, error) {
 	source, info, err := a.folder.Open(path)
 	if err != nil {
-		return tasks.Loan{}, err
+		return attach.Loan{}, err
 	}
 	defer source.Close()
 	if info.Size() > most { // found out by copying only of what grows
-		return tasks.Loan{}, tasks.ErrTooLarge
+		return attach.Loan{}, attach.ErrTooLarge
 	}
 	at, size, err := a.loans.Lend(ctx, source, filepath.Base(path), most, fit)
 	if errors.Is(err, files.ErrTooLarge) {
-		err = fmt.Errorf("%w: %w", tasks.ErrTooLarge, err)
+		err = fmt.Errorf("%w: %w", attach.ErrTooLarge, err)
 	}
-	return tasks.Loan{Path: at, Size: size, GiveBack: func() { a.loans.GiveBack(at) }}, err
+	return attach.Loan{Path: at, Size: size, GiveBack: func() { a.loans.GiveBack(at) }}, err
 }
 
-// Offer implements [tasks.Files].
-func (a Attachments) Offer(by tasks.Maker, reply tasks.ReplyText) []tasks.File {
-	var out []tasks.File
+// Offer implements [attach.Files].
+func (a Attachments) Offer(by attach.Maker, reply attach.ReplyText) []attach.File {
+	var out []attach.File
 	for _, named := range a.folder.Named(files.Reply(reply)) {
 		file, err := a.offer(by, named)
 		if err != nil {
@@ -134,11 +134,11 @@ func (a Attachments) Offer(by tasks.Maker, reply tasks.ReplyText) []tasks.File {
 }
 
 // offer makes one file available: to the platform in its folder, to others on the shelf.
-func (a Attachments) offer(by tasks.Maker, file files.File) (tasks.File, error) {
+func (a Attachments) offer(by attach.Maker, file files.File) (attach.File, error) {
 	if a.platform {
 		copied, err := a.folder.Copy(file, files.Owner{Peer: by.Peer, Task: string(by.Task)})
 		if err != nil {
-			return tasks.File{}, err
+			return attach.File{}, err
 		}
 		file = copied
 	}
@@ -147,14 +147,14 @@ func (a Attachments) offer(by tasks.Maker, file files.File) (tasks.File, error) 
 	}
 	source, info, err := a.folder.Open(file.Path)
 	if err != nil {
-		return tasks.File{}, err
+		return attach.File{}, err
 	}
 	defer source.Close()
 	return a.keep(by, file, info.Size(), source)
 }
 
 // keep puts a copy onto the shelf. Where that fails the platform gets the file all the same.
-func (a Attachments) keep(by tasks.Maker, file files.File, size int64, content io.Reader) (tasks.File, error) {
+func (a Attachments) keep(by attach.Maker, file files.File, size int64, content io.Reader) (attach.File, error) {
 	out := fileOf(file)
 	kept, err := a.kept.shelf.Keep(files.Owner{Peer: by.Peer, Task: string(by.Task)}, file.Name, size, content)
 	switch {
@@ -163,20 +163,20 @@ func (a Attachments) keep(by tasks.Maker, file files.File, size int64, content i
 	case a.platform:
 		a.log.Warn("a file could not be kept for callers; the platform gets it", "task_id", by.Task, "err", err)
 	default:
-		return tasks.File{}, err
+		return attach.File{}, err
 	}
 	return out, nil
 }
 
-// Keep implements [tasks.Files].
-func (a Attachments) Keep(by tasks.Maker, key, name string, content []byte) (tasks.File, error) {
+// Keep implements [attach.Files].
+func (a Attachments) Keep(by attach.Maker, key, name string, content []byte) (attach.File, error) {
 	file := files.File{URI: "kept:" + name, Name: name, Size: int64(len(content))}
 	if a.platform {
 		staged, err := a.folder.Stage(context.Background(), files.Incoming{
 			Key: fmt.Sprintf("%s %q", by.Task, key), Name: name, Content: content, Peer: by.Peer, Task: string(by.Task),
 		})
 		if err != nil {
-			return tasks.File{}, err
+			return attach.File{}, err
 		}
 		file = staged
 	}
@@ -186,6 +186,6 @@ func (a Attachments) Keep(by tasks.Maker, key, name string, content []byte) (tas
 	return a.keep(by, file, file.Size, bytes.NewReader(content))
 }
 
-func fileOf(f files.File) tasks.File {
-	return tasks.File{URI: f.URI, Name: f.Name, MediaType: f.MediaType, Size: f.Size, Digest: f.Digest, Staged: f.Staged, Own: f.Own, Stored: f.Stored, Peer: f.Peer}
+func fileOf(f files.File) attach.File {
+	return attach.File{URI: f.URI, Name: f.Name, MediaType: f.MediaType, Size: f.Size, Digest: f.Digest, Staged: f.Staged, Own: f.Own, Stored: f.Stored, Peer: f.Peer}
 }

@@ -16,11 +16,11 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/files"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
-	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/attach"
 )
 
 // attached are the files of a runtime in a working directory with a report in it.
-func attached(t *testing.T, platform bool, room int64) (a Attachments, reply tasks.ReplyText) {
+func attached(t *testing.T, platform bool, room int64) (a Attachments, reply attach.ReplyText) {
 	t.Helper()
 	work := t.TempDir()
 	path := filepath.Join(work, "report.txt")
@@ -31,7 +31,7 @@ func attached(t *testing.T, platform bool, room int64) (a Attachments, reply tas
 	if room > 0 {
 		a.kept = &Kept{shelf: files.NewShelf(filepath.Join(t.TempDir(), "files"), room, time.Hour)}
 	}
-	return a, tasks.ReplyText{Text: "see " + path}
+	return a, attach.ReplyText{Text: "see " + path}
 }
 
 // TestWhoGetsWhichFiles: the platform names of copies in its folder, others copies that
@@ -47,7 +47,7 @@ func TestWhoGetsWhichFiles(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, reply := attached(t, c.platform, c.room)
-			got := a.Offer(tasks.Maker{Task: "task"}, reply)
+			got := a.Offer(attach.Maker{Task: "task"}, reply)
 			if (len(got) == 1) != c.named {
 				t.Fatalf("offered %+v", got)
 			}
@@ -57,7 +57,7 @@ func TestWhoGetsWhichFiles(t *testing.T) {
 			if c.named && strings.Contains(got[0].URI, "/.molecule/chat-uploads/") != c.platform {
 				t.Errorf("named: %+v", got[0])
 			}
-			picture, err := a.Keep(tasks.Maker{Task: "task"}, "ig", "image.png", []byte("text"))
+			picture, err := a.Keep(attach.Maker{Task: "task"}, "ig", "image.png", []byte("text"))
 			if (err == nil) != c.named || c.named && (picture.Kept != "") != c.kept {
 				t.Errorf("a picture: %+v, %v", picture, err)
 			}
@@ -79,12 +79,12 @@ func TestKeptFilesLeaveTheReserve(t *testing.T) {
 	defer journal.Close()
 	a, reply := attached(t, false, 1<<20)
 	a.kept.shelf.Room = journal.RoomFor
-	got := a.Offer(tasks.Maker{Task: "one"}, reply)
+	got := a.Offer(attach.Maker{Task: "one"}, reply)
 	if len(got) != 1 {
 		t.Fatalf("with room for it: %+v", got)
 	}
 	free.Add(-1)
-	if more := a.Offer(tasks.Maker{Task: "two"}, reply); len(more) != 0 {
+	if more := a.Offer(attach.Maker{Task: "two"}, reply); len(more) != 0 {
 		t.Errorf("out of the reserve: %+v", more)
 	}
 	parts := strings.Split(got[0].Kept, "/")
@@ -107,10 +107,10 @@ func TestStagedFiles(t *testing.T) {
 	s := settings.Settings{WorkDir: t.TempDir(), UploadsMiB: 1}
 	a := Attachments{folder: files.New(files.Config{Work: s.WorkDir, Quota: quota(s, journal, log)}), log: log}
 	part := a2a.NewRawPart([]byte("text"))
-	if _, err := a.Stage(t.Context(), "k", part, 3, false); !errors.Is(err, tasks.ErrTooLarge) || !errors.Is(err, tasks.ErrNoFile) {
+	if _, err := a.Stage(t.Context(), "k", part, 3, false); !errors.Is(err, attach.ErrTooLarge) || !errors.Is(err, attach.ErrNoFile) {
 		t.Errorf("too large: %v", err)
 	}
-	if _, err := a.Stage(t.Context(), "k", part, 0, false); !errors.Is(err, tasks.ErrTooLarge) {
+	if _, err := a.Stage(t.Context(), "k", part, 0, false); !errors.Is(err, attach.ErrTooLarge) {
 		t.Errorf("with nothing left: %v", err)
 	}
 	file, err := a.Stage(t.Context(), "k", part, 4, false)
@@ -124,7 +124,7 @@ func TestStagedFiles(t *testing.T) {
 	if _, err := a.Path(file.URI); err != nil {
 		t.Errorf("while it is held: %v", err)
 	}
-	a.Release([]tasks.File{file})
+	a.Release([]attach.File{file})
 	a.Drop([]string{file.URI})
 	if _, err := a.Path(file.URI); !errors.Is(err, files.ErrNotHere) {
 		t.Errorf("it is still there: %v", err)
@@ -133,7 +133,7 @@ func TestStagedFiles(t *testing.T) {
 	if _, err := a.Stage(t.Context(), "share", part, a.Most(true), true); err != nil {
 		t.Errorf("a quarter, of another agent: %v", err)
 	}
-	if _, err := a.Stage(t.Context(), "more", part, 1<<20, true); !errors.Is(err, tasks.ErrNoRoom) || errors.Is(err, tasks.ErrNoFile) {
+	if _, err := a.Stage(t.Context(), "more", part, 1<<20, true); !errors.Is(err, attach.ErrNoRoom) || errors.Is(err, attach.ErrNoFile) {
 		t.Errorf("beside that: %v", err)
 	}
 }
@@ -169,7 +169,7 @@ func TestKeptFilesGoWithTheirTask(t *testing.T) {
 	}
 	a.kept.journal = journal
 	kept := a.kept
-	known, forgotten := a.Offer(tasks.Maker{Task: "known"}, reply)[0], a.Offer(tasks.Maker{Task: "forgotten"}, reply)[0]
+	known, forgotten := a.Offer(attach.Maker{Task: "known"}, reply)[0], a.Offer(attach.Maker{Task: "forgotten"}, reply)[0]
 	open := func(ref string) (string, error) {
 		parts := strings.Split(ref, "/")
 		file, _, err := kept.Open(t.Context(), parts[0], parts[1])

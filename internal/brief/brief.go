@@ -53,3 +53,23 @@ func Cleared(text string, n int, redact func(string) string) string {
 	}
 	return Head(shown, max(len(shown)-n/2, 0)) + "…"
 }
+
+// Tail returns the characters that end a text and have at most n bytes together.
+func Tail(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	text = text[len(text)-n:]
+	for len(text) > 0 && !utf8.RuneStart(text[0]) {
+		text = text[1:]
+	}
+	return text
+}
+
+// Or returns the text, or another one if there is nothing to see in it.
+func Or(text, other string) string {
+	if strings.TrimSpace(text) == "" {
+		return other
+	}
+	return text
+}

@@ -13,7 +13,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
-	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/overrides"
 )
 
 // startWait is how long messages whose senders do not wait for an answer wait for a codex that cannot
@@ -94,8 +94,8 @@ func refreshEvery(s settings.Settings) time.Duration {
 }
 
 // Bounds is what messages may ask for: what the operator has set, or less.
-func Bounds(s settings.Settings) tasks.Bounds {
-	return tasks.Bounds{
+func Bounds(s settings.Settings) overrides.Bounds {
+	return overrides.Bounds{
 		WorkDir: s.WorkDir, Sandbox: agent.Sandbox(s.Sandbox), ApprovalPolicy: agent.ApprovalPolicy(s.ApprovalPolicy),
 		Exposed: s.Exposed,
 	}

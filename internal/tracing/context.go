@@ -9,7 +9,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
 )
 
 // w3c reads and writes W3C Trace Context.
@@ -57,12 +57,12 @@ func parentOf(ctx context.Context, m *a2a.Message) context.Context {
 func textOf(span trace.Span) agent.TraceContext {
 	carrier := propagation.MapCarrier{}
 	w3c{}.Inject(trace.ContextWithSpan(context.Background(), span), carrier)
-	return agent.TraceContext{Parent: carrier[tasks.MetaTraceparent], State: carrier[tasks.MetaTracestate]}
+	return agent.TraceContext{Parent: carrier[keys.Traceparent], State: carrier[keys.Tracestate]}
 }
 
 // below is a context below a place that is known by its text.
 func below(at agent.TraceContext) context.Context {
-	return w3c{}.Extract(context.Background(), propagation.MapCarrier{tasks.MetaTraceparent: at.Parent, tasks.MetaTracestate: at.State})
+	return w3c{}.Extract(context.Background(), propagation.MapCarrier{keys.Traceparent: at.Parent, keys.Tracestate: at.State})
 }
 
 // marked is a request whose message says that it is part of the span. The caller's is left
@@ -74,7 +74,7 @@ func marked(req *a2a.SendMessageRequest, span trace.Span) *a2a.SendMessageReques
 	out, message := *req, *req.Message
 	message.Metadata = make(map[string]any, len(req.Message.Metadata)+2)
 	for key, value := range req.Message.Metadata {
-		if key != tasks.MetaTraceparent && key != tasks.MetaTracestate {
+		if key != keys.Traceparent && key != keys.Tracestate {
 			message.Metadata[key] = value
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
 )
 
 // A desk answers, and remembers what it was asked and in which span.
@@ -67,7 +68,7 @@ func TestParents(t *testing.T) {
 			d := &desk{}
 			meta := map[string]any{"mine": 1.0}
 			if test.meta != "" {
-				meta[tasks.MetaTraceparent] = test.meta
+				meta[keys.Traceparent] = test.meta
 			}
 			before := maps.Clone(meta)
 			if _, err := made.Handler(d).SendMessage(withHeader(t, test.header), message(meta)); err != nil {
@@ -77,7 +78,7 @@ func TestParents(t *testing.T) {
 			if got := s.SpanContext.TraceID().String(); !strings.HasPrefix(got, test.want) || s.Parent.IsValid() != (test.want != "") {
 				t.Errorf("the trace is %s below %s", got, s.Parent.SpanID())
 			}
-			carried, _ := d.got.Message.Metadata[tasks.MetaTraceparent].(string)
+			carried, _ := d.got.Message.Metadata[keys.Traceparent].(string)
 			if !strings.Contains(carried, s.SpanContext.SpanID().String()) || d.span.SpanID() != s.SpanContext.SpanID() || d.got.Message.Metadata["mine"] != 1.0 {
 				t.Errorf("the message carries %v", d.got.Message.Metadata)
 			}

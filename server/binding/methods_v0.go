@@ -11,7 +11,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/server/guard"
 	"github.com/Molecule-AI/molecule-codex-runtime/server/wire"
-	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
 )
 
 // v0Methods are the methods of A2A 0.3. reply, if not nil, makes the answer of
@@ -95,6 +95,6 @@ func v0Send(g *guard.Guard, read decoder[a2a.SendMessageRequest], reply func(*a2
 }
 
 func replyV0(m *a2a.Message) (any, error) {
-	usage, _ := m.Metadata[tasks.MetaUsage].(map[string]any)
+	usage, _ := m.Metadata[keys.Usage].(map[string]any)
 	return wire.V0Reply(m, usage)
 }

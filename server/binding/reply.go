@@ -13,6 +13,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/server/respond"
 	"github.com/Molecule-AI/molecule-codex-runtime/server/wire"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/reply"
 )
 
 // replyToFault makes a reply of an error that is ours and not the caller's: its readers
@@ -23,7 +24,7 @@ func replyToFault(ctx context.Context, contextID string, err error) *a2a.Message
 		return nil
 	}
 	tasks.ReceiptOf(ctx).Settle(false) // this is not the answer
-	return tasks.FaultReply(contextID, err.Error())
+	return reply.Fault(contextID, err.Error())
 }
 
 // deliver writes an answer, and reports whether it can have been read: a caller that has gone

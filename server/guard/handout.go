@@ -15,6 +15,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/server/respond"
 	"github.com/Molecule-AI/molecule-codex-runtime/server/wire"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/attach"
 )
 
 // How much of the files that an answer hands out is in it as bytes; what is beyond is
@@ -70,13 +71,13 @@ func (h *handout) to(ctx context.Context, accepts []string, left int64) fileMap 
 
 // part is a part that names a kept file, as the caller gets it.
 func (s *shown) part(p *a2a.Part) *a2a.Part {
-	ref, _ := tasks.KeptOf(p)
-	out := tasks.Unkept(p)
+	ref, _ := attach.KeptOf(p)
+	out := attach.Unkept(p)
 	if s.platform {
 		out.Metadata = nil
 		return out
 	}
-	size, _ := p.Metadata[tasks.MetaSize].(float64)
+	size, _ := p.Metadata[attach.MetaSize].(float64)
 	if s.mayInline(int64(size)) && (len(s.accepts) == 0 || tasks.Takes(s.accepts, p.MediaType)) {
 		if content, ok := s.read(ref, int64(size)); ok {
 			s.left -= int64(len(content))
@@ -153,7 +154,7 @@ func hasFiles(event a2a.Event) bool {
 }
 
 func isKept(p *a2a.Part) bool {
-	_, ok := tasks.KeptOf(p)
+	_, ok := attach.KeptOf(p)
 	return ok
 }
 
@@ -250,8 +251,8 @@ func (h *handout) events(ctx context.Context, accepts []string, events Events) E
 func ShowPushed(publicURL string) func(a2a.Event) a2a.Event {
 	base := strings.TrimSuffix(publicURL, "/")
 	return fileMap{func(p *a2a.Part) *a2a.Part {
-		ref, _ := tasks.KeptOf(p)
-		out := tasks.Unkept(p)
+		ref, _ := attach.KeptOf(p)
+		out := attach.Unkept(p)
 		out.Content = a2a.URL(base + respond.FilesPath + ref)
 		return out
 	}}.event

@@ -9,6 +9,8 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/channel"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/reply"
 )
 
 func stateOf(event a2a.Event) (a2a.TaskState, map[string]any) {
@@ -37,7 +39,7 @@ func heldText(held map[string]any) string {
 // answerOf is what a task says to those who wait for it. A login is asked for once,
 // however often its code changes.
 func answerOf(task *a2a.Task) channel.Answer {
-	reply := tasks.Reply(task)
+	reply := reply.Of(task)
 	a := channel.Answer{ID: reply.ID, Text: saidText(reply), Final: task.Status.State.Terminal()}
 	if task.Status.State == a2a.TaskStateAuthRequired {
 		a.ID, a.ForUser = string(task.ID)+"-login", tasks.PeerWaits
@@ -61,7 +63,7 @@ func exitStatus(task *a2a.Task) (int, bool) {
 	default:
 		return 0, false
 	}
-	failure, _ := task.Metadata[tasks.MetaFailure].(map[string]any)
+	failure, _ := task.Metadata[keys.Failure].(map[string]any)
 	if failure["kind"] == string(agent.FailTimeout) {
 		return -1, true
 	}

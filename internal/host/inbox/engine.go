@@ -10,6 +10,8 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/channel"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/reply"
 )
 
 // An engine makes tasks of the messages of inboxes. It implements [channel.Engine].
@@ -26,7 +28,7 @@ func (e engine) Give(ctx context.Context, m channel.Message) (string, error) {
 	})
 	switch {
 	case errors.Is(err, a2a.ErrInvalidParams), errors.Is(err, a2a.ErrUnsupportedOperation):
-		return "", &channel.RefusedError{Text: saidText(tasks.FaultReply("", err.Error()))}
+		return "", &channel.RefusedError{Text: saidText(reply.Fault("", err.Error()))}
 	case errors.Is(err, a2a.ErrServerError):
 		return "", fmt.Errorf("%w: %w", channel.ErrNotNow, err)
 	case err != nil:
@@ -74,7 +76,7 @@ func (e engine) Follow(ctx context.Context, id string, say func(channel.Answer) 
 			break // it has ended, or is not there: that is found out below
 		}
 		state, meta := stateOf(event)
-		if held, ok := meta[tasks.MetaHeld].(map[string]any); ok {
+		if held, ok := meta[keys.Held].(map[string]any); ok {
 			if err := say(channel.Answer{ID: id + "-held", Text: heldText(held), Aside: true}); err != nil {
 				return err
 			}
@@ -108,7 +110,7 @@ func (e engine) Over(ctx context.Context, id string) bool {
 // say passes on what the task needs its sender for.
 func (e engine) say(ctx context.Context, id string, say func(channel.Answer) error) error {
 	task, err := e.task(ctx, id)
-	if err != nil || task.Status.State.Terminal() || tasks.Reply(task) == nil {
+	if err != nil || task.Status.State.Terminal() || reply.Of(task) == nil {
 		return err
 	}
 	return say(answerOf(task))

@@ -7,10 +7,10 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/attachments"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/host"
-	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/attach"
 )
 
-// stages brings the files of messages to the disk. It implements [tasks.Files].
+// stages brings the files of messages to the disk. It implements [attach.Files].
 type stages struct {
 	attachments.Attachments                                    // of any of the workspaces: they share the folder
 	each                    map[string]attachments.Attachments // by workspace
@@ -25,9 +25,9 @@ func stagesOf(g *host.Ground, all spaces) stages {
 	return s
 }
 
-// Stage implements [tasks.Files]: of what platforms hold, a message has what that of the
+// Stage implements [attach.Files]: of what platforms hold, a message has what that of the
 // workspace holds at which it has arrived, whatever its URIs name.
-func (s stages) Stage(ctx context.Context, key string, p *a2a.Part, most int64, peer bool) (tasks.File, error) {
+func (s stages) Stage(ctx context.Context, key string, p *a2a.Part, most int64, peer bool) (attach.File, error) {
 	at, _ := ctx.Value(arrivedKey{}).(string)
 	if of, ok := s.each[at]; ok {
 		return of.Stage(ctx, key, p, most, peer)

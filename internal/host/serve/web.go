@@ -11,8 +11,8 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/host"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/readiness"
 	"github.com/Molecule-AI/molecule-codex-runtime/server"
-	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/notify"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/reply"
 )
 
 // webConfig is how the server is configured.
@@ -24,7 +24,7 @@ func webConfig(m *member, all *host.Tasks, ready *readiness.Readiness, f folder,
 		// The card has no secrets; who asks for the extended one by 0.3 gets the same.
 		Card: card, ExtendedCard: card,
 		PublicURL: s.PublicURL, PureCard: s.Card == "1.0",
-		ReplyAsMessage: s.Reply == "message", Reply: tasks.Reply,
+		ReplyAsMessage: s.Reply == "message", Reply: reply.Of,
 		Token: s.Token.Reveal(), Refusals: m.Refusals, AnyHost: host.AnyHost(s), Methods: retries(n),
 		Ready: ready.Get, Registry: m.Registry, Metrics: m.Metrics, Logger: m.Logger,
 	}

@@ -1,4 +1,4 @@
-package tasks
+package prompt
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/picture"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/attach"
 )
 
 // mostPixels is how large a picture is shown to the model. codex unfolds one before it
@@ -82,7 +83,7 @@ func (g *gallery) add(size int64) error {
 }
 
 // show counts the picture at a path, or returns why codex is not to be given it.
-func (g *gallery) show(files Files, path string) error {
+func (g *gallery) show(files attach.Files, path string) error {
 	if _, err := g.room(); err != nil {
 		return err
 	}
@@ -104,34 +105,13 @@ func (g *gallery) show(files Files, path string) error {
 }
 
 // sizeOf is how many bytes a picture has that can be shown, or why it cannot.
-func sizeOf(files Files, path string) (int64, error) {
+func sizeOf(files attach.Files, path string) (int64, error) {
 	content, err := files.Open(path)
 	if err != nil {
 		return 0, errUnread
 	}
 	defer content.Close()
 	return content.Size(), showable(content)
-}
-
-// inputOf is [inputOf] for what the message has in itself.
-func (in *incoming) inputOf(p *a2a.Part) (agent.Input, bool) {
-	input, ok := inputOf(p)
-	if !ok || input.Type != inlineImage {
-		return input, ok
-	}
-	if why := in.shown.add(int64(len(p.Raw()))); why != nil {
-		return notShown(p, why), true
-	}
-	return input, true
-}
-
-// isPicture reports whether models take files of this type as pictures.
-func isPicture(media string) bool {
-	switch media {
-	case "image/png", "image/jpeg", "image/gif", "image/webp":
-		return true
-	}
-	return false
 }
 
 // showable returns why codex is not to be given a picture, or nil.

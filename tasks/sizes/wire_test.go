@@ -1,4 +1,4 @@
-package tasks
+package sizes
 
 import (
 	"encoding/json"
@@ -57,7 +57,7 @@ func TestWireSize(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := wireSize(task); got < len(wire)*9/10 || got > 2*len(wire)+512 {
+			if got := OfTask(task); got < len(wire)*9/10 || got > 2*len(wire)+512 {
 				t.Errorf("%d, and it is %d", got, len(wire))
 			}
 		})
@@ -67,7 +67,7 @@ func TestWireSize(t *testing.T) {
 		small = append(small, &a2a.Message{ID: "m", Role: a2a.MessageRoleUser, Parts: a2a.ContentParts{a2a.NewTextPart("hi")}})
 	}
 	task := &a2a.Task{ID: "t", History: small}
-	if wire, _ := json.Marshal(task); wireSize(task) < len(wire)*9/10 || wireSize(task) > 2*len(wire) {
-		t.Errorf("small messages: %d, and they are %d", wireSize(task), len(wire))
+	if wire, _ := json.Marshal(task); OfTask(task) < len(wire)*9/10 || OfTask(task) > 2*len(wire) {
+		t.Errorf("small messages: %d, and they are %d", OfTask(task), len(wire))
 	}
 }

@@ -1,4 +1,4 @@
-package tasks
+package codec
 
 import (
 	"bytes"
@@ -25,9 +25,9 @@ type textRun struct {
 	Text     string        `json:"s"`
 }
 
-// encodeEvents makes the body of a batch. withoutWords looks for the members of a state in it as they
+// EncodeEvents makes the body of a batch. withoutWords looks for the members of a state in it as they
 // are written here, by their names.
-func encodeEvents(events []a2a.Event) ([]byte, error) {
+func EncodeEvents(events []a2a.Event) ([]byte, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
@@ -75,11 +75,11 @@ func chunkOf(event a2a.Event) (*a2a.Artifact, bool) {
 	return update.Artifact, isText
 }
 
-// withoutWords takes out of the body of a batch, which it changes, the states that only say
+// WithoutWords takes out of the body of a batch, which it changes, the states that only say
 // something, progress and what is asked: there can be much of it, and a start makes nothing of it.
 // It looks at the bytes that encodeEvents writes. What a start goes by has metadata, and progress has
 // none; a question has, but the begin of its turn came before it.
-func withoutWords(body []byte) []byte {
+func WithoutWords(body []byte) []byte {
 	left := body[:0]
 	for rec := range bytes.Lines(body) {
 		words := bytes.HasPrefix(rec, []byte(`{"e":{"statusUpdate":`)) &&
@@ -91,8 +91,8 @@ func withoutWords(body []byte) []byte {
 	return left
 }
 
-// decodeEvents returns the events of a batch, those of the task info.
-func decodeEvents(body []byte, info a2a.TaskInfo) ([]a2a.Event, error) {
+// DecodeEvents returns the events of a batch, those of the task info.
+func DecodeEvents(body []byte, info a2a.TaskInfo) ([]a2a.Event, error) {
 	var events []a2a.Event
 	dec := json.NewDecoder(bytes.NewReader(body))
 	for dec.More() {

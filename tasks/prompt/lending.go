@@ -1,4 +1,4 @@
-package tasks
+package prompt
 
 import (
 	"cmp"
@@ -6,36 +6,44 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"slices"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/attach"
 )
 
-// lender is what gives codex the pictures of a message, nil if it has none. They stand
+// Loans have copies made of the pictures that codex is given.
+type Loans struct {
+	Files attach.Files
+	Log   *slog.Logger
+}
+
+// Lender is what gives codex the pictures of a message, nil if it has none. They stand
 // where commands write, and may have been replaced since they were looked at, by something
 // that codex would unfold, or a pipe that it would wait at. So codex is given copies, and
 // what is copied is looked at again; a picture that the message has brought is the one
 // that was brought, or not shown.
-func (e *Engine) lender(in *incoming) agent.Lender {
-	if !slices.ContainsFunc(in.input, func(i agent.Input) bool { return i.Type == localImage }) {
+func (l Loans) Lender(p *Prompt) agent.Lender {
+	if !slices.ContainsFunc(p.Input, func(i agent.Input) bool { return i.Type == localImage }) {
 		return nil
 	}
-	brought := in.brought // and no more of the message
+	brought := p.brought // and no more of the message
 	return func(ctx context.Context, input []agent.Input) ([]agent.Input, func()) {
-		return e.lendAll(ctx, brought, input)
+		return l.all(ctx, brought, input)
 	}
 }
 
-// lendAll is the input with copies in the place of pictures. Brought are the digests of those
+// all is the input with copies in the place of pictures. Brought are the digests of those
 // that the message has brought.
-func (e *Engine) lendAll(ctx context.Context, brought map[string]string, input []agent.Input) ([]agent.Input, func()) {
-	l := &lending{engine: e, brought: brought, copies: map[string]copied{}}
-	return l.all(ctx, input), l.giveBack
+func (l Loans) all(ctx context.Context, brought map[string]string, input []agent.Input) ([]agent.Input, func()) {
+	of := &lending{Loans: l, brought: brought, copies: map[string]copied{}}
+	return of.input(ctx, input), of.giveBack
 }
 
 // A lending is what codex is lent of one message, for one attempt.
 type lending struct {
-	engine  *Engine
+	Loans
 	brought map[string]string // digests
 	shown   gallery           // what was looked at before may have grown
 	copies  map[string]copied // by the paths of what they are made of
@@ -43,13 +51,13 @@ type lending struct {
 
 // copied is what became of a picture: a copy, or why there is none.
 type copied struct {
-	loan Loan
+	loan attach.Loan
 	why  error
 }
 
-// all is the input with copies in the place of pictures, as far as that came before ctx
+// input is the input with copies in the place of pictures, as far as that came before ctx
 // has ended.
-func (l *lending) all(ctx context.Context, input []agent.Input) []agent.Input {
+func (l *lending) input(ctx context.Context, input []agent.Input) []agent.Input {
 	lent, n := slices.Clone(input), 0
 	for i, shown := range input {
 		if shown.Type != localImage {
@@ -77,7 +85,7 @@ func (l *lending) one(ctx context.Context, path string) (at string, why error) {
 	}
 	c, known := l.copies[path]
 	if !known {
-		c.loan, c.why = l.engine.lend(ctx, path, room, l.brought[path])
+		c.loan, c.why = l.lend(ctx, path, room, l.brought[path])
 		l.copies[path] = c
 	}
 	if c.why != nil {
@@ -96,8 +104,8 @@ func (l *lending) giveBack() {
 
 // lend has a picture copied for codex. Digest is that of the picture that was brought, ""
 // if it is one that stood there.
-func (e *Engine) lend(ctx context.Context, path string, most int64, digest string) (loan Loan, why error) {
-	loan, err := e.cfg.Files.Lend(ctx, path, most, func(content io.ReaderAt, found string) error {
+func (l Loans) lend(ctx context.Context, path string, most int64, digest string) (loan attach.Loan, why error) {
+	loan, err := l.Files.Lend(ctx, path, most, func(content io.ReaderAt, found string) error {
 		why = showable(content)
 		if digest != "" && digest != found && (found != "" || why != nil) { // what was brought was showable
 			why = errChanged
@@ -108,10 +116,10 @@ func (e *Engine) lend(ctx context.Context, path string, most int64, digest strin
 		return loan, nil
 	}
 	if ctx.Err() == nil {
-		e.log.Warn("a picture is not shown to the model", "path", path, "err", err)
+		l.Log.Warn("a picture is not shown to the model", "path", path, "err", err)
 	}
-	if why == nil && errors.Is(err, ErrTooLarge) {
+	if why == nil && errors.Is(err, attach.ErrTooLarge) {
 		why = errMoreBytes
 	}
-	return Loan{}, cmp.Or(why, errUnread)
+	return attach.Loan{}, cmp.Or(why, errUnread)
 }

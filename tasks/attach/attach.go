@@ -1,11 +1,15 @@
-package tasks
+// Package attach has the files that messages bring along and replies name: where they are, and
+// the parts that name them.
+package attach
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"maps"
 	"mime"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,8 +17,16 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/agent"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 )
+
+func IsFile(p *a2a.Part) bool {
+	switch p.Content.(type) {
+	case a2a.Raw, a2a.URL:
+		return true
+	}
+	return false
+}
 
 // Files has the files that messages bring along and replies name, on the disk.
 type Files interface {
@@ -103,14 +115,14 @@ const (
 	metaKept    = "kept"      // where the copy is; callers are not shown it
 )
 
-// metaBrought is in the metadata of a picture that its message has brought: its digest.
+// MetaBrought is in the metadata of a picture that its message has brought: its digest.
 // The file stands where commands write, and codex is shown no other.
-const metaBrought = "broughtSha256"
+const MetaBrought = "broughtSha256"
 
 // KeptOf returns where the copy is kept of a file that a task hands out, for what shows
 // the part to a caller; false if the part is none.
 func KeptOf(p *a2a.Part) (ref string, ok bool) {
-	if p == nil || p.Metadata == nil || !isFile(p) {
+	if p == nil || p.Metadata == nil || !IsFile(p) {
 		return "", false
 	}
 	ref, ok = p.Metadata[metaKept].(string)
@@ -125,9 +137,9 @@ func Unkept(p *a2a.Part) *a2a.Part {
 	return &out
 }
 
-// withoutOurs is a message of a caller without what is ours to say of its files.
-func withoutOurs(m *a2a.Message) *a2a.Message {
-	kept := func(p *a2a.Part) bool { _, ok := p.Metadata[metaKept]; return ok && isFile(p) }
+// WithoutOurs is a message of a caller without what is ours to say of its files.
+func WithoutOurs(m *a2a.Message) *a2a.Message {
+	kept := func(p *a2a.Part) bool { _, ok := p.Metadata[metaKept]; return ok && IsFile(p) }
 	if !slices.ContainsFunc(m.Parts, kept) {
 		return m
 	}
@@ -150,24 +162,16 @@ var ErrNoRoom = errors.New("there is no room for the file")
 // ErrTooLarge says that a file is larger than it may be.
 var ErrTooLarge = errors.New("the file is too large")
 
-func isFile(p *a2a.Part) bool {
-	switch p.Content.(type) {
-	case a2a.Raw, a2a.URL:
-		return true
-	}
-	return false
-}
-
-// part is the part that names a file; given is the one it was made of, if any.
-func (f File) part(given *a2a.Part) *a2a.Part {
+// Part is the part that names a file; given is the one it was made of, if any.
+func (f File) Part(given *a2a.Part) *a2a.Part {
 	p := a2a.NewFileURLPart(a2a.URL(f.URI), f.MediaType)
 	p.Filename, p.MediaType = f.Name, f.MediaType
 	if given != nil {
 		p.Metadata = given.Metadata
 	}
-	if f.Digest != "" && pictured(p, f.Name) {
+	if f.Digest != "" && Pictured(p, f.Name) {
 		p.Metadata = maps.Clone(p.Metadata)
-		p.SetMeta(metaBrought, f.Digest)
+		p.SetMeta(MetaBrought, f.Digest)
 	}
 	if f.Kept != "" { // values as JSON has them: they may come from the journal, too
 		p.Metadata = map[string]any{
@@ -177,96 +181,42 @@ func (f File) part(given *a2a.Part) *a2a.Part {
 	return p
 }
 
-// compose makes a turn's input of a message.
-func (in *incoming) compose(files Files) error {
-	if err := in.gather(files); err != nil {
-		return err
-	}
-	if err := in.measure(); err != nil { // before more is made of it
-		return err
-	}
-	var texts []string
-	for _, part := range in.message.Parts {
-		texts = append(texts, part.Text())
-	}
-	in.text = strings.Join(texts, "")
-	in.frame()
-	return in.measure()
+// Pictured reports whether the file of a part is to be shown as a picture.
+func Pictured(part *a2a.Part, name string) bool {
+	return IsPicture(brief.Or(MediaOf(part), mime.TypeByExtension(strings.ToLower(filepath.Ext(name)))))
 }
 
-// gather makes input of the parts of a message, in their order, and a list of its files.
-func (in *incoming) gather(files Files) error {
-	var list []string
-	said := false
-	for _, part := range in.message.Parts {
-		if in.data == nil {
-			in.data = part.Data()
-		}
-		if files != nil && isFile(part) {
-			list = append(list, in.attach(files, part))
-			continue
-		}
-		if input, ok := in.inputOf(part); ok && (input.Type != "text" || input.Text != "") { // codex refuses a turn with an empty text
-			in.input = append(in.input, input)
-			said = said || input.Type != "text" || strings.TrimSpace(input.Text) != ""
-		}
+// IsPicture reports whether models take files of this type as pictures.
+func IsPicture(media string) bool {
+	switch media {
+	case "image/png", "image/jpeg", "image/gif", "image/webp":
+		return true
 	}
-	in.list(list)
-	if !said && len(list) == 0 {
-		return errEmpty
-	}
-	return nil
+	return false
 }
 
-// attach gives a picture to the model, and returns the line that names the file.
-func (in *incoming) attach(files Files, part *a2a.Part) string {
-	line := func(rest string) string { return "- " + label(part, -1) + " " + rest }
-	uri, ok := part.Content.(a2a.URL)
-	if !ok {
-		return line("could not be stored")
-	}
-	path, err := files.Path(string(uri))
+func MediaOf(p *a2a.Part) string {
+	media, _, err := mime.ParseMediaType(p.MediaType)
 	if err != nil {
-		return line("is not available to you; it was sent as " + oneLine(string(uri)))
+		return ""
 	}
-	if !pictured(part, path) {
-		return line("at " + path)
-	}
-	if why := in.shown.show(files, path); why != nil {
-		return line("at " + path + unshown(why))
-	}
-	if digest, ok := part.Metadata[metaBrought].(string); ok {
-		if in.brought == nil {
-			in.brought = map[string]string{}
-		}
-		in.brought[path] = digest
-	}
-	in.input = append(in.input, agent.Input{Type: localImage, Path: path})
-	return line("at " + path)
+	return media
 }
 
-// pictured reports whether the file of a part is to be shown as a picture.
-func pictured(part *a2a.Part, name string) bool {
-	return isPicture(orElse(mediaOf(part), mime.TypeByExtension(strings.ToLower(filepath.Ext(name)))))
+// UrisOf are the URIs that parts of a message have.
+func UrisOf(parts []*a2a.Part) []string {
+	var uris []string
+	for _, p := range parts {
+		if uri := p.URL(); uri != "" {
+			uris = append(uris, string(uri))
+		}
+	}
+	return uris
 }
 
-// list appends the names of the files to the text of the message. Without a text they
-// are the text.
-func (in *incoming) list(lines []string) {
-	if len(lines) == 0 {
-		return
-	}
-	in.listed = true
-	manifest := "Attached files:\n" + strings.Join(lines, "\n")
-	for i := len(in.input) - 1; i >= 0; i-- {
-		if in.input[i].Type != "text" {
-			continue
-		}
-		if strings.TrimSpace(in.input[i].Text) != "" {
-			manifest = in.input[i].Text + "\n\n" + manifest
-		}
-		in.input[i].Text = manifest
-		return
-	}
-	in.input = append(in.input, agent.Text(manifest))
+// PictureName names a picture after what its content shows it to be.
+func PictureName(content []byte) (name, media string) {
+	media, _, _ = strings.Cut(http.DetectContentType(content), ";")
+	ext := map[string]string{"image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "image/webp": "webp"}[media]
+	return "image." + cmp.Or(ext, "bin"), media
 }

@@ -1,4 +1,6 @@
-package tasks
+// Package overrides reads what the metadata of a message ask for its turn: a directory, a model,
+// a sandbox and an approval policy, within what the operator allows.
+package overrides
 
 import (
 	"maps"
@@ -11,7 +13,10 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/within"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/refusal"
 )
 
 // Bounds are what the operator lets messages ask for: what the settings say, or
@@ -28,40 +33,27 @@ type Bounds struct {
 // longestModel bounds the name of a model.
 const longestModel = 128
 
-// readWishes reads what a message asks for beside its text. What it must not have
-// counts only if the message is new: what was accepted once is known by its id,
-// whatever the settings say by now.
-func (e *Engine) readWishes(in *incoming) {
-	in.options, in.refused = e.cfg.Bounds.options(in.message.Metadata)
-	if in.refused == nil && in.from.isPeer() {
-		in.refused = e.cfg.Bounds.plainFolder(in.options.Cwd)
-	}
-	if in.refused == nil {
-		in.notify, in.refused = e.readTarget(in)
-	}
-}
-
-// inherit has a message ask for what was asked for before, beside what it asks for itself:
+// Inherit has a message ask for what was asked for before, beside what it asks for itself:
 // its turn goes on with work that must not have more leave than it had because nobody said
 // so.
-func (b Bounds) inherit(m *a2a.Message, before ...map[string]any) (agent.Options, error) {
+func (b Bounds) Inherit(m *a2a.Message, before ...map[string]any) (agent.Options, error) {
 	meta := map[string]any{}
 	for _, asked := range append(before, m.Metadata) {
-		for _, key := range wishKeys() {
-			if value, _ := word(asked, key); value != "" {
+		for _, key := range Keys() {
+			if value, _ := Word(asked, key); value != "" {
 				meta[key] = value
 			}
 		}
 	}
-	return b.options(meta)
+	return b.Read(meta)
 }
 
-// askingFor is the message as if it asked for the options itself: so whoever runs it again,
+// Asking is the message as if it asked for the options itself: so whoever runs it again,
 // after a restart or for a retry, finds them with it.
-func askingFor(m *a2a.Message, o agent.Options) *a2a.Message {
+func Asking(m *a2a.Message, o agent.Options) *a2a.Message {
 	asking := *m
 	asking.Metadata = maps.Clone(m.Metadata)
-	for key, value := range wishesOf(o) {
+	for key, value := range Of(o) {
 		if value != "" {
 			asking.SetMeta(key, value)
 		}
@@ -69,40 +61,40 @@ func askingFor(m *a2a.Message, o agent.Options) *a2a.Message {
 	return &asking
 }
 
-// wishKeys are the keys of a message's metadata that are for its turn.
-func wishKeys() []string { return []string{MetaCwd, MetaModel, MetaSandbox, MetaPolicy} }
+// Keys are the keys of a message's metadata that are for its turn.
+func Keys() []string { return []string{keys.Cwd, keys.Model, keys.Sandbox, keys.Policy} }
 
-// wishesOf is how a message asks for options.
-func wishesOf(o agent.Options) map[string]any {
-	return map[string]any{MetaCwd: o.Cwd, MetaModel: o.Model, MetaSandbox: string(o.Sandbox), MetaPolicy: string(o.ApprovalPolicy)}
+// Of is how a message asks for options.
+func Of(o agent.Options) map[string]any {
+	return map[string]any{keys.Cwd: o.Cwd, keys.Model: o.Model, keys.Sandbox: string(o.Sandbox), keys.Policy: string(o.ApprovalPolicy)}
 }
 
-// options reads the keys of a message's metadata that are for its turn.
-func (b Bounds) options(meta map[string]any) (o agent.Options, err error) {
+// Read reads the keys of a message's metadata that are for its turn.
+func (b Bounds) Read(meta map[string]any) (o agent.Options, err error) {
 	words := map[string]string{}
-	for _, key := range wishKeys() {
-		if words[key], err = word(meta, key); err != nil {
+	for _, key := range Keys() {
+		if words[key], err = Word(meta, key); err != nil {
 			return o, err
 		}
 	}
-	if o.Cwd, err = b.cwd(words[MetaCwd]); err != nil {
+	if o.Cwd, err = b.cwd(words[keys.Cwd]); err != nil {
 		return o, err
 	}
-	if o.Model = words[MetaModel]; len(o.Model) > longestModel || strings.ContainsFunc(o.Model, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return o, refuse(a2a.ErrInvalidParams, "%s is no name of a model", MetaModel)
+	if o.Model = words[keys.Model]; len(o.Model) > longestModel || strings.ContainsFunc(o.Model, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return o, refusal.New(a2a.ErrInvalidParams, "%s is no name of a model", keys.Model)
 	}
-	if o.Sandbox, err = b.sandbox(words[MetaSandbox]); err != nil {
+	if o.Sandbox, err = b.sandbox(words[keys.Sandbox]); err != nil {
 		return o, err
 	}
-	o.ApprovalPolicy, err = b.policy(words[MetaPolicy], o.Sandbox)
+	o.ApprovalPolicy, err = b.policy(words[keys.Policy], o.Sandbox)
 	return o, err
 }
 
-// word reads a key that holds a text. Nothing, null and no text are the same.
-func word(meta map[string]any, key string) (string, error) {
+// Word reads a key that holds a text. Nothing, null and no text are the same.
+func Word(meta map[string]any, key string) (string, error) {
 	value, ok := meta[key].(string)
 	if !ok && meta[key] != nil {
-		return "", refuse(a2a.ErrInvalidParams, "%s in the message's metadata must be a text", key)
+		return "", refusal.New(a2a.ErrInvalidParams, "%s in the message's metadata must be a text", key)
 	}
 	return value, nil
 }
@@ -113,20 +105,20 @@ func (b Bounds) cwd(asked string) (string, error) {
 	case asked == "":
 		return "", nil
 	case b.WorkDir == "":
-		return "", refuse(a2a.ErrInvalidParams, "%s cannot be chosen here; leave it out", MetaCwd)
+		return "", refusal.New(a2a.ErrInvalidParams, "%s cannot be chosen here; leave it out", keys.Cwd)
 	case !filepath.IsAbs(asked):
 		asked = filepath.Join(b.WorkDir, asked)
 	}
 	root, err := within.Follow(b.WorkDir)
 	if err != nil {
-		return "", refuse(a2a.ErrInvalidParams, "%s cannot be chosen: the working directory (RUNTIME_WORKDIR) is not there", MetaCwd)
+		return "", refusal.New(a2a.ErrInvalidParams, "%s cannot be chosen: the working directory (RUNTIME_WORKDIR) is not there", keys.Cwd)
 	}
 	// What is not there and what is not ours get one answer: it tells nothing of what lies outside.
 	dir, err := within.FollowNamed(asked)
 	outside := err != nil || dir != root && !strings.HasPrefix(dir, strings.TrimSuffix(root, "/")+"/")
 	if info, err := os.Stat(dir); outside || err != nil || !info.IsDir() {
-		return "", refuse(a2a.ErrInvalidParams, "%s %q is no folder under the working directory %s; give one that is, or leave it out",
-			MetaCwd, clip(asked, 256), b.WorkDir)
+		return "", refusal.New(a2a.ErrInvalidParams, "%s %q is no folder under the working directory %s; give one that is, or leave it out",
+			keys.Cwd, brief.Clip(asked, 256), b.WorkDir)
 	}
 	return dir, nil
 }
@@ -136,15 +128,15 @@ var unbroken = regexp.MustCompile(`^[\pL\pM\pN._+@/-]*$`)
 
 const longestFolder = 256 // bytes
 
-// plainFolder refuses another agent a folder whose name could be sentences: codex shows the model the
+// PlainFolder refuses another agent a folder whose name could be sentences: codex shows the model the
 // name as it is, without a mark that it is no word of the user's.
-func (b Bounds) plainFolder(dir string) error {
+func (b Bounds) PlainFolder(dir string) error {
 	root, err := within.Follow(b.WorkDir)
 	below, inside := strings.CutPrefix(dir, root)
 	if dir == "" || err == nil && inside && len(below) <= longestFolder && unbroken.MatchString(below) {
 		return nil
 	}
-	return refuse(a2a.ErrInvalidParams, "%s of another agent's message must be a folder whose name has letters, digits and ._+@- only, and 256 bytes at most; give another one, or leave it out", MetaCwd)
+	return refusal.New(a2a.ErrInvalidParams, "%s of another agent's message must be a folder whose name has letters, digits and ._+@- only, and 256 bytes at most; give another one, or leave it out", keys.Cwd)
 }
 
 // sandboxes in their order: each allows what those before it do.
@@ -158,8 +150,8 @@ func (b Bounds) sandbox(asked string) (agent.Sandbox, error) {
 	}
 	mode, inReach := agent.Sandbox(asked), true
 	if b.Exposed != "" && mode == agent.WorkspaceWrite && b.Sandbox == agent.FullAccess {
-		return "", refuse(a2a.ErrInvalidParams, "%s %q is not to be had here: %s, which commands must not write in a sandbox; "+
-			"ask for read-only, or leave it out", MetaSandbox, asked, b.Exposed)
+		return "", refusal.New(a2a.ErrInvalidParams, "%s %q is not to be had here: %s, which commands must not write in a sandbox; "+
+			"ask for read-only, or leave it out", keys.Sandbox, asked, b.Exposed)
 	}
 	for _, m := range sandboxes() {
 		if m == mode && inReach && b.Sandbox != "" {
@@ -167,7 +159,7 @@ func (b Bounds) sandbox(asked string) (agent.Sandbox, error) {
 		}
 		inReach = inReach && m != b.Sandbox
 	}
-	return "", refuse(a2a.ErrInvalidParams, "%s %q is not to be had here; %s", MetaSandbox, clip(asked, 64), b.sandboxHint())
+	return "", refusal.New(a2a.ErrInvalidParams, "%s %q is not to be had here; %s", keys.Sandbox, brief.Clip(asked, 64), b.sandboxHint())
 }
 
 func (b Bounds) sandboxHint() string {
@@ -197,11 +189,11 @@ func (b Bounds) policy(asked string, sandbox agent.Sandbox) (agent.ApprovalPolic
 	case reach(p, sandbox) > 0 && b.ApprovalPolicy != "" && reach(p, sandbox) <= reach(b.ApprovalPolicy, b.Sandbox):
 		return p, nil
 	case reach(p, sandbox) > 0 && b.ApprovalPolicy == agent.Never:
-		return "", refuse(a2a.ErrInvalidParams, "%s %q is not to be had here: the runtime asks nobody (CODEX_APPROVAL_POLICY=never), "+
-			"for what is allowed on request runs outside its sandbox; leave it out, or run the runtime with on-request", MetaPolicy, clip(asked, 64))
+		return "", refusal.New(a2a.ErrInvalidParams, "%s %q is not to be had here: the runtime asks nobody (CODEX_APPROVAL_POLICY=never), "+
+			"for what is allowed on request runs outside its sandbox; leave it out, or run the runtime with on-request", keys.Policy, brief.Clip(asked, 64))
 	}
-	return "", refuse(a2a.ErrInvalidParams, "%s %q is not to be had here; the runtime runs with %s (CODEX_APPROVAL_POLICY), "+
-		"and a message can only have less than that", MetaPolicy, clip(asked, 64), orElse(string(b.ApprovalPolicy), "no policy of its own"))
+	return "", refusal.New(a2a.ErrInvalidParams, "%s %q is not to be had here; the runtime runs with %s (CODEX_APPROVAL_POLICY), "+
+		"and a message can only have less than that", keys.Policy, brief.Clip(asked, 64), brief.Or(string(b.ApprovalPolicy), "no policy of its own"))
 }
 
 // reach orders policies by what can come of a turn, from 1; 0 is no policy. What

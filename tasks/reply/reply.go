@@ -1,4 +1,5 @@
-package tasks
+// Package reply says what a task comes to in one message, for callers who read nothing else.
+package reply
 
 import (
 	"fmt"
@@ -8,13 +9,16 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/attach"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
 )
 
-// Reply returns what a task comes to as one message, for callers who read
+// Of returns what a task comes to as one message, for callers who read
 // nothing else: the reply of a completed task, why another one failed, what a
 // waiting one asks. Its first part is a text that is not empty. It returns nil
 // for a task that is still being worked on.
-func Reply(task *a2a.Task) *a2a.Message {
+func Of(task *a2a.Task) *a2a.Message {
 	texts := replyTexts(task)
 	if len(texts) == 0 {
 		return nil
@@ -23,7 +27,7 @@ func Reply(task *a2a.Task) *a2a.Message {
 	switch state := task.Status.State; {
 	case state.Terminal():
 		m.ID = string(task.ID) + "-reply" // the same answer to the same question
-	case needsCaller(state) && task.Status.Message != nil:
+	case NeedsCaller(state) && task.Status.Message != nil:
 		m.ID = task.Status.Message.ID // there may be another one, and the answer comes later
 	}
 	for _, text := range texts {
@@ -31,12 +35,12 @@ func Reply(task *a2a.Task) *a2a.Message {
 	}
 	for _, a := range task.Artifacts { // the files that it hands out, behind what it says
 		for _, p := range a.Parts {
-			if isFile(p) {
+			if attach.IsFile(p) {
 				m.Parts = append(m.Parts, p)
 			}
 		}
 	}
-	for _, key := range []string{MetaUsage, MetaFailure, MetaInterrupted, MetaTools} {
+	for _, key := range []string{keys.Usage, keys.Failure, keys.Interrupted, keys.Tools} {
 		if value, ok := task.Metadata[key]; ok {
 			m.SetMeta(key, value)
 		}
@@ -44,32 +48,32 @@ func Reply(task *a2a.Task) *a2a.Message {
 	return m
 }
 
-// FaultReply answers a message that could not be accepted, or whose answer cannot be
+// Fault answers a message that could not be accepted, or whose answer cannot be
 // waited for.
-func FaultReply(contextID, why string) *a2a.Message {
+func Fault(contextID, why string) *a2a.Message {
 	out := a2a.NewMessage(a2a.MessageRoleAgent, a2a.NewTextPart("[codex error] "+plain(why)))
 	out.ContextID = contextID
 	return out
 }
 
 func replyTexts(task *a2a.Task) []string {
-	status := messageText(task.Status.Message)
-	said := replyText(task)
+	status := TextOf(task.Status.Message)
+	said := Text(task)
 	var first string
 	switch task.Status.State {
 	case a2a.TaskStateCompleted:
-		return []string{orElse(said, orElse(status, emptyReply))}
+		return []string{brief.Or(said, brief.Or(status, Empty))}
 	case a2a.TaskStateFailed, a2a.TaskStateRejected:
 		first = failureText(task, status)
 	case a2a.TaskStateCanceled:
 		first = "[codex error] this message was canceled before it was answered"
 	case a2a.TaskStateInputRequired:
-		return []string{orElse(status, emptyQuestion)}
+		return []string{brief.Or(status, EmptyQuestion)}
 	case a2a.TaskStateAuthRequired:
-		return []string{plain(orElse(status, emptyQuestion))}
+		return []string{plain(brief.Or(status, EmptyQuestion))}
 	default:
-		if task.Metadata[MetaTurn] == TurnSteered {
-			return []string{steeredReply}
+		if task.Metadata[keys.Turn] == keys.TurnSteered {
+			return []string{Steered}
 		}
 		return nil
 	}
@@ -81,8 +85,8 @@ func replyTexts(task *a2a.Task) []string {
 
 // failureText says why a task failed, with the prefixes that platform users know.
 func failureText(task *a2a.Task, why string) string {
-	why = plain(orElse(why, "codex failed without saying why"))
-	failure, _ := task.Metadata[MetaFailure].(map[string]any)
+	why = plain(brief.Or(why, "codex failed without saying why"))
+	failure, _ := task.Metadata[keys.Failure].(map[string]any)
 	switch kind, _ := failure["kind"].(string); agent.FailureKind(kind) {
 	case agent.FailTimeout:
 		seconds, _ := failure["afterSeconds"].(float64)
@@ -116,9 +120,9 @@ func plain(why string) string {
 	})
 }
 
-// replyText returns the text of the artifact that the task names as its reply.
-func replyText(task *a2a.Task) string {
-	id, _ := task.Metadata[MetaReply].(string)
+// Text returns the text of the artifact that the task names as its reply.
+func Text(task *a2a.Task) string {
+	id, _ := task.Metadata[keys.Reply].(string)
 	for _, a := range task.Artifacts {
 		if string(a.ID) == id && id != "" {
 			return text(a.Parts)
@@ -127,7 +131,7 @@ func replyText(task *a2a.Task) string {
 	return ""
 }
 
-func messageText(m *a2a.Message) string {
+func TextOf(m *a2a.Message) string {
 	if m == nil {
 		return ""
 	}
@@ -144,10 +148,18 @@ func text(parts a2a.ContentParts) string {
 	return b.String()
 }
 
-// orElse returns s, or fallback if there is nothing to see in s.
-func orElse(s, fallback string) string {
-	if strings.TrimSpace(s) == "" {
-		return fallback
-	}
-	return s
+// Empty stands where codex had nothing to say: readers take an empty text
+// for a failure.
+const Empty = "(codex returned empty output)"
+
+// Steered answers a message of the user's that became part of the turn that runs.
+const Steered = "Got your message. I am in the middle of a task; it goes into that, and the answer comes here."
+
+// EmptyQuestion stands where a question has no words.
+const EmptyQuestion = "codex is waiting for an answer"
+
+// NeedsCaller reports whether a task in a state waits for its caller, and for
+// nobody else.
+func NeedsCaller(state a2a.TaskState) bool {
+	return state == a2a.TaskStateInputRequired || state == a2a.TaskStateAuthRequired
 }

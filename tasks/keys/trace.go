@@ -1,4 +1,4 @@
-package tasks
+package keys
 
 import (
 	"strings"
@@ -12,11 +12,11 @@ import (
 // nobody has to pass on a tracestate of more than 512.
 const longestTrace = 512
 
-// traceOf is what a message says that it is part of. It stands with the message in the
+// TraceOf is what a message says that it is part of. It stands with the message in the
 // journal, and so outlives the process.
-func traceOf(m *a2a.Message) agent.TraceContext {
-	parent, _ := m.Metadata[MetaTraceparent].(string)
-	state, _ := m.Metadata[MetaTracestate].(string)
+func TraceOf(m *a2a.Message) agent.TraceContext {
+	parent, _ := m.Metadata[Traceparent].(string)
+	state, _ := m.Metadata[Tracestate].(string)
 	if parent == "" || len(parent) > longestTrace {
 		return agent.TraceContext{}
 	}
@@ -26,10 +26,10 @@ func traceOf(m *a2a.Message) agent.TraceContext {
 	return agent.TraceContext{Parent: parent, State: state}
 }
 
-// traceID is the trace that a message is part of, as logs name it; "" if it is of none.
-func traceID(m *a2a.Message) string {
+// TraceID is the trace that a message is part of, as logs name it; "" if it is of none.
+func TraceID(m *a2a.Message) string {
 	const begin, end = len("00-"), len("00-") + 32
-	parent := traceOf(m).Parent
+	parent := TraceOf(m).Parent
 	if len(parent) < end || strings.Trim(parent[begin:end], "0123456789abcdef") != "" {
 		return ""
 	}

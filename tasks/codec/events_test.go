@@ -1,8 +1,9 @@
-package tasks
+package codec
 
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/google/go-cmp/cmp"
@@ -24,18 +25,18 @@ func TestEventsRoundTrip(t *testing.T) {
 	noted := chunk("a", "noted", true, false)
 	noted.Metadata = map[string]any{"k": "v"}
 	want := []a2a.Event{
-		&a2a.TaskStatusUpdateEvent{TaskID: "t", ContextID: "c", Status: a2a.TaskStatus{State: a2a.TaskStateWorking, Timestamp: now()}, Metadata: map[string]any{"turn": "started"}},
+		&a2a.TaskStatusUpdateEvent{TaskID: "t", ContextID: "c", Status: a2a.TaskStatus{State: a2a.TaskStateWorking, Timestamp: new(time.Now().UTC().Truncate(time.Millisecond))}, Metadata: map[string]any{"turn": "started"}},
 		chunk("a", "begins", false, false),
 		chunk("a", " <goes> on", true, false), chunk("a", "", true, false), chunk("a", "ü\n\"", true, false),
 		chunk("b", "another", true, false), chunk("a", "first", true, false), diff, noted,
 		&a2a.TaskArtifactUpdateEvent{TaskID: "t", ContextID: "c", Append: true, Artifact: &a2a.Artifact{ID: "f", Parts: a2a.ContentParts{a2a.NewRawPart([]byte{0, 255})}}},
 		chunk("a", "whole", true, true),
 	}
-	body, err := encodeEvents(want)
+	body, err := EncodeEvents(want)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := decodeEvents(body, a2a.TaskInfo{TaskID: "t", ContextID: "c"})
+	got, err := DecodeEvents(body, a2a.TaskInfo{TaskID: "t", ContextID: "c"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,14 +55,14 @@ func TestStartReadsNoWords(t *testing.T) {
 		status := a2a.TaskStatus{State: a2a.TaskStateWorking, Message: a2a.NewMessage(a2a.MessageRoleAgent, a2a.NewDataPart(map[string]any{"text": said}))}
 		return &a2a.TaskStatusUpdateEvent{TaskID: "t", ContextID: "c", Status: status, Metadata: meta}
 	}
-	body, err := encodeEvents([]a2a.Event{
+	body, err := EncodeEvents([]a2a.Event{
 		state("\"state\":\"TASK_STATE_INPUT_REQUIRED\"", map[string]any{"message": 1.0}), asks, state("works", nil), chunk("a", "first", false, false), state("\"metadata\":{}\n{\"t\":", nil),
 		chunk("a", `{"e":{"statusUpdate":`, true, false), state("works", nil),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := decodeEvents(withoutWords(body), a2a.TaskInfo{TaskID: "t", ContextID: "c"})
+	got, err := DecodeEvents(WithoutWords(body), a2a.TaskInfo{TaskID: "t", ContextID: "c"})
 	if err != nil || len(got) != 3 {
 		t.Fatalf("%d events are read, %v", len(got), err)
 	}
@@ -78,7 +79,7 @@ func TestTextIsKeptOnce(t *testing.T) {
 		size += len(text)
 		events = append(events, chunk("a", text, true, false))
 	}
-	body, err := encodeEvents(events)
+	body, err := EncodeEvents(events)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,11 +90,11 @@ func TestTextIsKeptOnce(t *testing.T) {
 
 // A chunk may end within a character.
 func TestTextIsKeptAsItIs(t *testing.T) {
-	body, err := encodeEvents([]a2a.Event{chunk("a", "\xc3", true, false), chunk("a", "\xbc", true, false)})
+	body, err := EncodeEvents([]a2a.Event{chunk("a", "\xc3", true, false), chunk("a", "\xbc", true, false)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := decodeEvents(body, a2a.TaskInfo{TaskID: "t", ContextID: "c"})
+	got, err := DecodeEvents(body, a2a.TaskInfo{TaskID: "t", ContextID: "c"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +107,7 @@ func TestTextIsKeptAsItIs(t *testing.T) {
 
 func TestDamagedEvents(t *testing.T) {
 	for _, body := range []string{`{"t":{"a":{},"n":[9],"s":"short"}}`, `{"t":{"n":[1],"s":"x"}}`, `{"t":{"a":{},"n":[-1],"s":"x"}}`, `{"e":{}}`, `{`} {
-		if _, err := decodeEvents([]byte(body), a2a.TaskInfo{TaskID: "t"}); err == nil {
+		if _, err := DecodeEvents([]byte(body), a2a.TaskInfo{TaskID: "t"}); err == nil {
 			t.Errorf("%s: no error", body)
 		}
 	}
