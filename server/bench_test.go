@@ -14,7 +14,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/server/guard"
-	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/feed"
 )
 
 // BenchmarkStream measures one delta of eight bytes through one stream over
@@ -24,9 +24,9 @@ func BenchmarkStream(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			part := a2a.NewTextPart("12345678")
 			h := &fakeHandler{shared: func(context.Context) guard.Events {
-				return func(yield func(*tasks.Event, error) bool) {
+				return func(yield func(*feed.Event, error) bool) {
 					for range b.N {
-						if !yield(&tasks.Event{ID: "1.123", Shared: true, Event: &a2a.TaskArtifactUpdateEvent{TaskID: "T", ContextID: "C", Append: true,
+						if !yield(&feed.Event{ID: "1.123", Shared: true, Event: &a2a.TaskArtifactUpdateEvent{TaskID: "T", ContextID: "C", Append: true,
 							Artifact: &a2a.Artifact{ID: "A", Parts: a2a.ContentParts{part}}}}, nil) {
 							return
 						}
@@ -52,11 +52,11 @@ func BenchmarkStream(b *testing.B) {
 // A link of a chain of events; whoever comes first makes the next one, and what
 // all have passed is garbage.
 type link struct {
-	event *tasks.Event
+	event *feed.Event
 	next  atomic.Pointer[link]
 }
 
-func (l *link) follow(fresh func() *tasks.Event) *link {
+func (l *link) follow(fresh func() *feed.Event) *link {
 	if next := l.next.Load(); next != nil {
 		return next
 	}
@@ -86,13 +86,13 @@ func BenchmarkFanOut(b *testing.B) {
 	} {
 		b.Run(door.name, func(b *testing.B) {
 			first := &link{}
-			delta := func() *tasks.Event {
-				return &tasks.Event{ID: "1.123", Shared: true, Event: &a2a.TaskArtifactUpdateEvent{TaskID: "T", ContextID: "C", Append: true,
+			delta := func() *feed.Event {
+				return &feed.Event{ID: "1.123", Shared: true, Event: &a2a.TaskArtifactUpdateEvent{TaskID: "T", ContextID: "C", Append: true,
 					Artifact: &a2a.Artifact{ID: "A", Parts: a2a.ContentParts{a2a.NewTextPart("12345678")}}}}
 			}
 			h := &fakeHandler{shared: func(context.Context) guard.Events {
 				at := first
-				return func(yield func(*tasks.Event, error) bool) {
+				return func(yield func(*feed.Event, error) bool) {
 					for range b.N {
 						if at = at.follow(delta); !yield(at.event, nil) {
 							return

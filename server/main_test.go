@@ -22,7 +22,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/refusals"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/leaktest"
 	"github.com/Molecule-AI/molecule-codex-runtime/server/guard"
-	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/feed"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -31,11 +31,11 @@ func TestMain(m *testing.M) { leaktest.Main(m) }
 type unplaced = iter.Seq2[a2a.Event, error]
 
 func placed(events unplaced) guard.Events {
-	return func(yield func(*tasks.Event, error) bool) {
+	return func(yield func(*feed.Event, error) bool) {
 		n := 0
 		for e, err := range events {
 			n++
-			if !yield(&tasks.Event{Event: e, ID: fmt.Sprintf("1.%d", n)}, err) {
+			if !yield(&feed.Event{Event: e, ID: fmt.Sprintf("1.%d", n)}, err) {
 				return
 			}
 		}

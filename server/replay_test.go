@@ -14,18 +14,18 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/server/bounds"
 	"github.com/Molecule-AI/molecule-codex-runtime/server/guard"
-	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/feed"
 )
 
 // A backlog is what readers have missed: each event when it may come.
 type backlog struct {
 	*fakeHandler
-	events []*tasks.Event
+	events []*feed.Event
 	next   chan struct{} // what a reader waits for before each event but the first
 }
 
 func (b *backlog) Resume(ctx context.Context, _ *a2a.SubscribeToTaskRequest, _ string) guard.Events {
-	return func(yield func(*tasks.Event, error) bool) {
+	return func(yield func(*feed.Event, error) bool) {
 		for i, e := range b.events {
 			if i > 0 {
 				select {
@@ -42,8 +42,8 @@ func (b *backlog) Resume(ctx context.Context, _ *a2a.SubscribeToTaskRequest, _ s
 }
 
 // missed is an event of so many KiB.
-func missed(size int) *tasks.Event {
-	return &tasks.Event{ID: "1.2", Event: &a2a.TaskArtifactUpdateEvent{TaskID: "T", ContextID: "C",
+func missed(size int) *feed.Event {
+	return &feed.Event{ID: "1.2", Event: &a2a.TaskArtifactUpdateEvent{TaskID: "T", ContextID: "C",
 		Artifact: &a2a.Artifact{ID: "A", Parts: a2a.ContentParts{a2a.NewTextPart(strings.Repeat("x", size<<10))}}}}
 }
 
@@ -57,7 +57,7 @@ func (r *running) left() int64 {
 // and those that all readers have need none.
 func TestRoomForReplays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := &backlog{fakeHandler: &fakeHandler{}, events: []*tasks.Event{missed(1500)}}
+		b := &backlog{fakeHandler: &fakeHandler{}, events: []*feed.Event{missed(1500)}}
 		r := serveInBubble(t, Config{Handler: b, MaxAnswering: testAnswers, KeepAlive: time.Hour})
 		slow := r.reader(t, "/tasks/T:subscribe")
 		if n := r.left(); n > 1<<20 {
@@ -71,8 +71,8 @@ func TestRoomForReplays(t *testing.T) {
 		}
 		shared := missed(1500)
 		shared.Shared = true
-		for _, e := range []*tasks.Event{shared, missed(10)} {
-			b.events = []*tasks.Event{e}
+		for _, e := range []*feed.Event{shared, missed(10)} {
+			b.events = []*feed.Event{e}
 			if a := r.do(t, "GET", "/tasks/T:subscribe", ""); a.status != http.StatusOK || !strings.Contains(a.body, "xxx") {
 				t.Errorf("shared %t: %d %.200s", e.Shared, a.status, a.body)
 			}
@@ -88,7 +88,7 @@ func TestRoomForReplays(t *testing.T) {
 // next one is asked for, and while that is waited for.
 func TestRoomForWhatAStreamHolds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := &backlog{fakeHandler: &fakeHandler{}, next: make(chan struct{}), events: []*tasks.Event{missed(900), missed(10), missed(1)}}
+		b := &backlog{fakeHandler: &fakeHandler{}, next: make(chan struct{}), events: []*feed.Event{missed(900), missed(10), missed(1)}}
 		b.events[0].Holds, b.events[1].Holds = 1<<20, 1<<19
 		r := serveInBubble(t, Config{Handler: b, MaxAnswering: testAnswers, KeepAlive: time.Hour})
 		reader := r.reader(t, "/tasks/T:subscribe")

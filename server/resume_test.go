@@ -18,7 +18,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/server/guard"
-	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/feed"
 )
 
 // TestReaderCutAtEveryEvent: a reader who leaves after each event and comes back
@@ -244,10 +244,10 @@ func (c *counter) MarshalJSON() ([]byte, error) {
 // own request around it.
 func TestEventIsEncodedOncePerForm(t *testing.T) {
 	count := &counter{}
-	shared := &tasks.Event{ID: "1.1", Shared: true, Event: &a2a.TaskStatusUpdateEvent{TaskID: "T", ContextID: "C",
+	shared := &feed.Event{ID: "1.1", Shared: true, Event: &a2a.TaskStatusUpdateEvent{TaskID: "T", ContextID: "C",
 		Status: a2a.TaskStatus{State: a2a.TaskStateWorking}, Metadata: map[string]any{"x": count}}}
 	s := &station{t: t, url: start(t, Config{Handler: &fakeHandler{shared: func(context.Context) guard.Events {
-		return func(yield func(*tasks.Event, error) bool) { yield(shared, nil) }
+		return func(yield func(*feed.Event, error) bool) { yield(shared, nil) }
 	}}}).URL}
 	var wg sync.WaitGroup
 	for i := range 8 {

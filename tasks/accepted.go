@@ -7,6 +7,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/attach"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/feed"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/refusal"
 )
@@ -113,11 +114,11 @@ func (a accepted) of(task *a2a.Task) *a2a.Task {
 }
 
 // only wraps the reader of a stream, so that it gets what it takes.
-func (a accepted) only(v *view, yield func(*Event, error) bool) func(*Event, error) bool {
+func (a accepted) only(v *view, yield func(*feed.Event, error) bool) func(*feed.Event, error) bool {
 	if a == everything() {
 		return yield
 	}
-	return func(e *Event, err error) bool {
+	return func(e *feed.Event, err error) bool {
 		if err == nil {
 			e = a.event(v, e)
 		}
@@ -126,7 +127,7 @@ func (a accepted) only(v *view, yield func(*Event, error) bool) func(*Event, err
 }
 
 // event is what the reader gets of an event; nil is nothing.
-func (a accepted) event(v *view, e *Event) *Event {
+func (a accepted) event(v *view, e *feed.Event) *feed.Event {
 	switch update := e.Event.(type) {
 	case *a2a.Task:
 		own := *update
@@ -141,7 +142,7 @@ func (a accepted) event(v *view, e *Event) *Event {
 	return e
 }
 
-func (a accepted) artifact(v *view, e *Event, update *a2a.TaskArtifactUpdateEvent) *Event {
+func (a accepted) artifact(v *view, e *feed.Event, update *a2a.TaskArtifactUpdateEvent) *feed.Event {
 	_, isText := update.Artifact.Parts[0].Content.(a2a.Text)
 	void := update.Metadata[keys.Void] == true
 	switch {

@@ -153,8 +153,8 @@ func (in *incoming) answersNobody() error {
 // of the history. The question stays in the journal, with the name of its answer,
 // until it is known that the turn has got that: neither is lost if we die.
 func (t *task) take(ctx context.Context, in *incoming) (*given, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.lock()
+	defer t.unlock()
 	if t.status.State.Terminal() || t.canceling {
 		return nil, nil
 	}
@@ -189,7 +189,8 @@ func (t *task) take(ctx context.Context, in *incoming) (*given, error) {
 	t.note(map[string]any{keys.Turn: keys.TurnStarted, keys.Ahead: nil})
 	t.history = append(slices.Clone(history), posed, a.message)
 	if err := t.keepReply(ctx, entry(a.message, a.job), posed, a.question); err != nil {
-		t.status, t.history, t.questions, t.meta, t.cached = status, history, questions, meta, nil
+		t.status, t.history, t.questions, t.meta = status, history, questions, meta
+		t.touch()
 		t.turns, t.answers, t.owed = turns, answers, owed
 		return nil, t.engine.journalError("store the message", err)
 	}
@@ -231,8 +232,8 @@ func (t *task) keepReply(ctx context.Context, entry store.Message, posed *a2a.Me
 // poseAgain puts the question again that a message did not answer, and says why.
 // The message stays in the history.
 func (t *task) poseAgain(a *given, why string) *view {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.lock()
+	defer t.unlock()
 	t.ungive(a)
 	change := store.Change{Ended: []string{a.job}}
 	if t.status.State.Terminal() { // over it
@@ -270,8 +271,8 @@ func (t *task) poseAgain(a *given, why string) *view {
 // giveBack undoes what take did to the history. The question stays gone: whoever
 // asked it has just said so.
 func (t *task) giveBack(ctx context.Context, a *given) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.lock()
+	defer t.unlock()
 	t.ungive(a)
 	change := store.Change{Task: string(t.id), Drop: []string{a.question.asked.ID}}
 	if err := t.engine.cfg.Journal.Write(ctx, change); err != nil { // before the message that it names is gone
@@ -279,7 +280,7 @@ func (t *task) giveBack(ctx context.Context, a *given) {
 	}
 	t.words.gone.begin()
 	t.history = slices.DeleteFunc(slices.Clone(t.history), func(m *a2a.Message) bool { return m == a.message })
-	t.cached = nil
+	t.touch()
 	t.turns-- // its turn has the number that it had
 	row := t.row()
 	if err := t.engine.cfg.Journal.Withdraw(ctx, a.job, &row); err != nil {

@@ -90,12 +90,12 @@ func TestRefusedRetry(t *testing.T) {
 	j := m.r.next(t).start()
 	j.observe(tool("cmd"))
 	j.end(agent.Ended{Outcome: agent.Interrupted, Tools: true, Failure: &agent.Failure{Kind: agent.FailUnreachable, Message: "cut off"}})
-	m.r.New = executor.ErrQueueFull
+	m.r.refuse = executor.ErrQueueFull
 	again := request("m1", "c", "one")
 	again.Message.Metadata = map[string]any{"retry": true}
 	_, err := m.e.SendMessage(t.Context(), again)
 	wantError(t, err, a2a.ErrServerError, "later")
-	m.r.New = nil
+	m.r.refuse = nil
 	m.restart()
 	if same := begin(t, m.e, req); same.ID != task.ID || m.r.count() != 0 {
 		t.Error("the message lost its key, and runs again without being told to")

@@ -72,8 +72,8 @@ func (e *Engine) cancelTask(t *task) {
 // cancel refuses further messages and returns the jobs to end, those that wait
 // before the one that runs: none of them must start.
 func (t *task) cancel() []string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.lock()
+	defer t.unlock()
 	if !t.canceling {
 		t.canceling = true
 		row := t.row()

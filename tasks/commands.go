@@ -83,8 +83,8 @@ func (e *Engine) command(ctx context.Context, in *incoming) (*view, error) {
 
 // let is admit for whoever does not hold the task's lock.
 func (r *run) let() {
-	r.task.mu.Lock()
-	defer r.task.mu.Unlock()
+	r.task.lock()
+	defer r.task.unlock()
 	r.admit()
 }
 
@@ -226,8 +226,8 @@ func (e *Engine) describe(asked *task, others []*task) string {
 // standing says since when a turn of the task runs, or what it waits for, and how
 // many of its messages wait.
 func (t *task) standing() (line string, waiting int) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.lock()
+	defer t.unlock()
 	for _, r := range t.runs {
 		switch {
 		case r.started.IsZero():

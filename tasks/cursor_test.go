@@ -16,23 +16,24 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/feed"
 )
 
 // A pulled stream is read an event at a time.
 type pulled struct {
-	next func() (*tasks.Event, error, bool)
+	next func() (*feed.Event, error, bool)
 	stop func()
 }
 
-func pull(stream iter.Seq2[*tasks.Event, error]) pulled {
+func pull(stream iter.Seq2[*feed.Event, error]) pulled {
 	next, stop := iter.Pull2(stream)
 	return pulled{next, stop}
 }
 
 // take reads up to n events, or all that are left if n is 0.
-func (p pulled) take(t testing.TB, n int) []*tasks.Event {
+func (p pulled) take(t testing.TB, n int) []*feed.Event {
 	t.Helper()
-	var events []*tasks.Event
+	var events []*feed.Event
 	for n == 0 || len(events) < n {
 		event, err, ok := p.next()
 		if err != nil {
@@ -67,7 +68,7 @@ func TestBoundsOfReadersFarBehind(t *testing.T) {
 		defer quick.stop()
 		first := slow.take(t, 1)
 		places := ids(quick.take(t, 1))
-		var early []weak.Pointer[tasks.Event]
+		var early []weak.Pointer[feed.Event]
 		j.pieces(100, func() {
 			event := quick.take(t, 1)[0]
 			places += " " + event.ID
@@ -107,7 +108,7 @@ func TestReadersBehindTheEnd(t *testing.T) {
 		defer quick.stop()
 		slow.take(t, 1)
 		quick.take(t, 1)
-		var early []weak.Pointer[tasks.Event]
+		var early []weak.Pointer[feed.Event]
 		j.pieces(20, func() { early = append(early, weak.Make(quick.take(t, 1)[0])) })
 		j.end(agent.Ended{Outcome: agent.Completed})
 		quick.take(t, 0)
@@ -132,7 +133,7 @@ func TestBoundsOfQuestionsFarBehind(t *testing.T) {
 		defer quick.stop()
 		slow.take(t, 1)
 		quick.take(t, 1)
-		var early []weak.Pointer[tasks.Event]
+		var early []weak.Pointer[feed.Event]
 		large := strings.Repeat("x", 100<<10)
 		for i := range 70 {
 			id := fmt.Sprint("q", i)
@@ -197,7 +198,7 @@ func TestCallerOfALongTurn(t *testing.T) {
 		j := m.r.next(t).start()
 		quick := pull(m.resume(a2a.TaskID(j.ID[:36]), ""))
 		quick.take(t, 1)
-		var early weak.Pointer[tasks.Event]
+		var early weak.Pointer[feed.Event]
 		j.pieces(1, func() { early = weak.Make(quick.take(t, 1)[0]) })
 		quick.stop()
 		j.pieces(40, func() {})

@@ -28,11 +28,11 @@
 // the one before has shown. A turn that ends because we stop, and has not used a
 // tool, stays in the journal for the next process.
 //
-// # Places in a stream
+// # Cursors of a stream
 //
-// Each event has a place, "<epoch>.<number>" ([agent.Event]). Epochs count the attempts
+// Each event has a cursor, "<epoch>.<number>" ([feed.Cursor]). Epochs count the attempts
 // and the starts of the program: within one there is no gap and no repetition.
-// [Engine.Stream] and [Engine.Resume] go on behind a place that a reader has seen,
+// [Engine.Stream] and [Engine.Resume] go on behind a cursor that a reader has seen,
 // also over a restart and after the task's end (resume.go).
 //
 // # Push notifications
@@ -120,18 +120,20 @@
 // # Ownership and concurrency
 //
 // All methods may be called concurrently. A task that has not ended is one
-// object with one lock; what it publishes is immutable, and the tasks that are
+// object with one lock, which is held while a change of it is committed. Its readers do not
+// take that lock: they read its feed, which has what was shown last, and so never wait for a
+// commit. What a task publishes is immutable, and the tasks that are
 // returned share it: callers may change the [a2a.Task] struct they got, but
 // nothing that it points to. A stream reads the task's log from where it was
 // opened. Nothing is queued for a reader and nobody waits for one: entries that
 // every reader has passed are garbage, and one that stalls keeps alive only what
-// it has not read, up to 4 MiB of a task and 32 MiB of all (cursor.go). Behind that
+// it has not read, up to 4 MiB of a task and 32 MiB of all (behind.go). Behind that
 // its events come from the journal; if that takes nothing at the time, its stream
 // begins anew with the task as it is. A snapshot is the fold of the log up to the
-// place where it was taken, so a stream that begins with one has no gap and repeats
+// cursor where it was taken, so a stream that begins with one has no gap and repeats
 // nothing.
 //
 // The timer that coalesces text belongs to its turn and ends with it. [Engine.Close]
 // waits for every goroutine and timer of the package. Locks are taken in the
-// order Engine.admit, task.mu, Engine.mu.
+// order Engine.admit, task.mu, feed.Feed, Engine.mu.
 package tasks

@@ -36,8 +36,8 @@ func (t *task) ungive(a *given) {
 // handed notes that the runner has taken an answer. Its turn may have got it, or ended,
 // over that.
 func (t *task) handed(a *given) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.lock()
+	defer t.unlock()
 	a.handed = true
 	if a.question.closed || t.status.State.Terminal() {
 		t.settleGiven(a)

@@ -66,8 +66,8 @@ func (r *run) keepPicture(item agent.Item) {
 		return
 	}
 	file.MediaType = media
-	r.task.mu.Lock()
-	defer r.task.mu.Unlock()
+	r.task.lock()
+	defer r.task.unlock()
 	if r.pictures == nil {
 		r.pictures = map[string]attach.File{}
 	}

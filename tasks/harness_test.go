@@ -31,7 +31,7 @@ type runner struct {
 	mu       sync.Mutex
 	jobs     []*job
 	canceled []string
-	New      error
+	refuse   error
 	onSubmit func(*job)       // called before Submit returns
 	onCancel func(*job)       // instead of ending the job as canceled
 	arrived  chan *job        // buffered
@@ -54,9 +54,9 @@ func (r *runner) Submit(j executor.Job, observe executor.Observer) (int, error) 
 		<-r.gate
 	}
 	r.mu.Lock()
-	if r.New != nil {
+	if r.refuse != nil {
 		defer r.mu.Unlock()
-		return 0, r.New
+		return 0, r.refuse
 	}
 	ahead := 0
 	for _, other := range r.jobs {

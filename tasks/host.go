@@ -56,8 +56,8 @@ func (e *Engine) askedAside(conversation string, from origin.Sender) {
 }
 
 func (t *task) askedBeside(from origin.Sender) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.lock()
+	defer t.unlock()
 	if slices.ContainsFunc(t.questions, func(q *question) bool { return q.from == from || slices.Contains(q.met, from) }) {
 		t.saidBeside()
 	}
@@ -78,16 +78,16 @@ func (e *Engine) ofConversation(conversation string) []*task {
 
 // hasOpen reports whether a question of that id is open in the task.
 func (t *task) hasOpen(id any) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.lock()
+	defer t.unlock()
 	return id != nil && slices.ContainsFunc(t.questions, func(q *question) bool { return q.asked.ID == id })
 }
 
 // asks reports whether the task waits for an answer of its sender, and since when it asks, however often
 // that was posed again.
 func (t *task) asks() (bool, time.Time) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.lock()
+	defer t.unlock()
 	asks, at := t.status.State == a2a.TaskStateInputRequired && !t.canceling, statusTime(t.status)
 	if asks && len(t.questions) > 0 {
 		at = t.questions[0].at

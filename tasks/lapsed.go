@@ -188,8 +188,8 @@ func askedBy(questions []*question, posed time.Time) {
 
 // lost notes that what the task asks has not reached the caller who waited for it.
 func (t *task) lost() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.lock()
+	defer t.unlock()
 	if len(t.questions) > 0 && t.status.State == a2a.TaskStateInputRequired && !t.words.unseen.fresh() {
 		t.words.unseen.begin()
 		if t.words.crossing.Lapsed && t.words.crossing.from.IsZero() { // by now it crosses with what is asked when that comes late
@@ -226,8 +226,8 @@ func (e *Engine) Telling(conversation, reply string, how Delivery) {
 }
 
 func (t *task) beside(reply string, how Delivery) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.lock()
+	defer t.unlock()
 	switch {
 	case t.status.State.Terminal():
 	case !t.poses(reply):

@@ -81,9 +81,9 @@ func (e *Engine) wakeLate() {
 // heard takes the reply of a task out of the outbox: its caller has got it.
 func (e *Engine) heard(id a2a.TaskID, t *task) {
 	if t != nil {
-		t.mu.Lock()
+		t.lock()
 		t.recall()
-		t.mu.Unlock()
+		t.unlock()
 	}
 	if err := e.cfg.Journal.WithdrawDeliveries(context.Background(), late.Kind, string(id)); err != nil {
 		e.log.Error("a reply that has arrived could not be noted; the user may see it twice", "task_id", id, "err", err)
@@ -93,13 +93,13 @@ func (e *Engine) heard(id a2a.TaskID, t *task) {
 // unheard has the reply of a task delivered now: nobody waits for it any more.
 func (e *Engine) unheard(id a2a.TaskID, t *task) {
 	if t != nil {
-		t.mu.Lock()
+		t.lock()
 		for i := range t.rec.outbox {
 			if t.rec.outbox[i].Kind == late.Kind {
 				t.rec.outbox[i].Due = time.Time{}
 			}
 		}
-		t.mu.Unlock()
+		t.unlock()
 	}
 	if err := e.cfg.Journal.ExpediteDeliveries(context.Background(), late.Kind, string(id)); err != nil {
 		e.log.Error("a reply that nobody waits for could not be hastened; it goes out a little later", "task_id", id, "err", err)

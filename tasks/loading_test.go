@@ -14,6 +14,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/feed"
 )
 
 // TestBoundsOfReplays: what readers who came back have in memory, of the events of a
@@ -87,7 +88,7 @@ type had struct{ size, holds int }
 
 // readSlowly reads a stream. It keeps nothing of an event but what it says of it, twice, and
 // asks for the next one after that.
-func readSlowly(stream iter.Seq2[*tasks.Event, error]) chan had {
+func readSlowly(stream iter.Seq2[*feed.Event, error]) chan had {
 	all := make(chan had)
 	go func() {
 		defer close(all)
@@ -162,7 +163,7 @@ func TestStreamsReadInTurn(t *testing.T) {
 
 		// await reads what there is, as a transport does, and then waits for news.
 		ctx, leave := context.WithCancel(tasks.WithLoading(t.Context(), loading))
-		await := func(name, after string, stream func(after string) func(yield func(*tasks.Event, error) bool)) {
+		await := func(name, after string, stream func(after string) func(yield func(*feed.Event, error) bool)) {
 			t.Helper()
 			done := make(chan struct{})
 			go func() {
@@ -179,12 +180,12 @@ func TestStreamsReadInTurn(t *testing.T) {
 			<-done
 			ctx, leave = context.WithCancel(tasks.WithLoading(t.Context(), loading))
 		}
-		subscribe := func(after string) func(yield func(*tasks.Event, error) bool) {
+		subscribe := func(after string) func(yield func(*feed.Event, error) bool) {
 			return e.Resume(ctx, &a2a.SubscribeToTaskRequest{ID: id}, after)
 		}
 		for _, after := range []string{"", "1.0", "1.1", "1.2", "9.9"} {
 			await("a subscriber", after, subscribe)
-			await("the sender", after, func(after string) func(yield func(*tasks.Event, error) bool) { return e.Stream(ctx, req, after) })
+			await("the sender", after, func(after string) func(yield func(*feed.Event, error) bool) { return e.Stream(ctx, req, after) })
 		}
 		j.answer("done")
 		synctest.Wait()

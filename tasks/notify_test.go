@@ -204,7 +204,7 @@ func TestRefusedMessageNamesNobody(t *testing.T) {
 	var woken atomic.Int32
 	m := newMachine(t, telling(&woken))
 	id := begin(t, m.e, wishing("m1", map[string]any{"notifyTarget": "first"})).ID
-	m.r.New = executor.ErrQueueFull
+	m.r.refuse = executor.ErrQueueFull
 	more := wishing("m2", map[string]any{"notifyTarget": "second"})
 	more.Message.TaskID = id
 	if _, err := m.e.SendMessage(t.Context(), more); err == nil {

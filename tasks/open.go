@@ -7,6 +7,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/feed"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/refusal"
 )
 
@@ -52,7 +53,7 @@ func (e *Engine) load(ctx context.Context, v *view) error {
 		loading.End()
 		return e.notLoaded(v.info.TaskID, err)
 	}
-	v.task, v.end, v.unread = e.kept(row), place{row.Epoch, row.LastSeq}, false
+	v.task, v.end, v.unread = e.kept(row), feed.Cursor{Epoch: row.Epoch, Seq: row.LastSeq}, false
 	v.info = v.task.TaskInfo()
 	return nil
 }

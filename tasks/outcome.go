@@ -97,6 +97,7 @@ func (r *run) park() {
 	}
 	t.engine.log.Info("a task goes on when the runtime is back", "task_id", t.id)
 	t.engine.forget(t)
+	t.sync()
 	close(t.over)
 }
 
@@ -198,7 +199,8 @@ func (t *task) replyLast() {
 	if i >= 0 && i < len(t.artifacts)-1 {
 		reply := t.artifacts[i]
 		t.artifacts = append(slices.Delete(t.artifacts, i, i+1), reply)
-		t.cached = nil
+		t.reordered = true
+		t.touch()
 	}
 }
 

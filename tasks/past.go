@@ -38,8 +38,8 @@ func (t *task) roomForMore(in *incoming) error {
 
 // takesMore is roomForMore for who does not hold t.mu.
 func (t *task) takesMore(in *incoming) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.lock()
+	defer t.unlock()
 	return t.roomForMore(in)
 }
 

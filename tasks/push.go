@@ -42,7 +42,7 @@ func (t *task) notify(event a2a.Event, isState bool) {
 	if t.spare(isState) {
 		return
 	}
-	t.cached = nil
+	t.touch()
 	all := t.deliveries(func(version string) []byte { return t.payload(event, version, isState) })
 	if !t.reserve(all) {
 		if !isState {
@@ -59,7 +59,7 @@ func (t *task) notify(event a2a.Event, isState bool) {
 // deliveries makes what goes to the settings, from a payload for each version; nil goes to
 // none. Those of a version share a body. Their id is the place of the event that they are of.
 func (t *task) deliveries(payload func(version string) []byte) []store.Delivery {
-	id := string(t.id) + "/" + t.log.following(t.epoch).String()
+	id := string(t.id) + "/" + t.feed.Following(t.epoch).String()
 	made := map[string]store.Delivery{}
 	var all []store.Delivery
 	for _, r := range t.pushes {

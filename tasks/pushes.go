@@ -144,8 +144,8 @@ func (e *Engine) DeleteTaskPushConfig(ctx context.Context, req *a2a.DeleteTaskPu
 		return e.pushError(req.TaskID, "delete the push notification setting", err)
 	}
 	if t := e.find(req.TaskID); t != nil {
-		t.mu.Lock()
-		defer t.mu.Unlock()
+		t.lock()
+		defer t.unlock()
 		t.pushes = without(t.pushes, req.ID)
 	}
 	return nil
@@ -188,8 +188,8 @@ func (e *Engine) addSetting(ctx context.Context, id a2a.TaskID, s *setting) erro
 		return e.pushError(id, doing, err)
 	}
 	if t != nil {
-		t.mu.Lock()
-		defer t.mu.Unlock()
+		t.lock()
+		defer t.unlock()
 		t.adopt(s)
 	}
 	return nil

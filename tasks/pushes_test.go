@@ -376,7 +376,7 @@ func TestSettingsOfMessages(t *testing.T) {
 		t.Errorf("%d settings, want another", len(got))
 	}
 	before := settings(t, e, id)
-	r.New = executor.ErrQueueFull
+	r.refuse = executor.ErrQueueFull
 	for _, config := range []string{"", before[0].ID} {
 		req := withPush(request("more"+config, "", "hi"), &a2a.PushConfig{ID: config, URL: hook + "/other"})
 		req.Message.TaskID = id

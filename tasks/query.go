@@ -81,11 +81,17 @@ func (e *Engine) ListTasks(ctx context.Context, req *a2a.ListTasksRequest) (*a2a
 // saveHeads commits the states that have been shown, so that a list has them.
 func (e *Engine) saveHeads() {
 	for _, t := range e.tasks() {
-		t.mu.Lock()
-		if t.rec.head && t.rec.err == nil {
-			t.save(store.Change{})
+		if t.headWaits.Load() { // others are not waited for
+			t.saveHead()
 		}
-		t.mu.Unlock()
+	}
+}
+
+func (t *task) saveHead() {
+	t.lock()
+	defer t.unlock()
+	if t.rec.head && t.rec.err == nil {
+		t.save(store.Change{})
 	}
 }
 

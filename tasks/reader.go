@@ -9,6 +9,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/feed"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/reply"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/sizes"
 )
@@ -18,56 +19,31 @@ import (
 type view struct {
 	task *a2a.Task // nil once a reader has it and the task goes on
 	info a2a.TaskInfo
-	of   *task  // nil for a task that ended before
-	at   cursor // in the log of that task
-	end  place  // of the last event of a task that ended before
-	used bool   // what its reader gets is made of the task
-	sent *run   // the message that its reader has just sent to a running turn; nil if there is none
-	acks bool   // that reader is told so, and does not wait for the end
+	of   *task       // nil for a task that ended before
+	at   feed.Reader // in the log of that task
+	end  feed.Cursor // of the last event of a task that ended before
+	used bool        // what its reader gets is made of the task
+	sent *run        // the message that its reader has just sent to a running turn; nil if there is none
+	acks bool        // that reader is told so, and does not wait for the end
 
 	unread bool // the journal has more of the task than stands in the view; see load
 }
 
-// errBehind says that the log has let go of the reader: it goes on in the journal.
-var errBehind = errors.New("the reader is too far behind")
-
 // next returns the event after the view and moves on. It returns [io.EOF] after
 // the last one.
-func (v *view) next(ctx context.Context) (*Event, error) {
+func (v *view) next(ctx context.Context) (*feed.Event, error) {
 	if v.of == nil {
 		return nil, io.EOF
 	}
-	at := v.at.at.Load()
-	switch {
-	case at == nil:
-		return nil, errBehind
-	case at.last:
-		return nil, io.EOF
-	}
 	for {
-		next, more := v.of.after(at)
-		if next != nil {
-			v.at.advance(at, next)
-			return next.event, nil
+		event, more, err := v.at.Next()
+		if event != nil || err != nil {
+			return event, err
 		}
 		if err := v.of.engine.wait(ctx, more); err != nil {
 			return nil, err
 		}
 	}
-}
-
-// after returns the entry that follows at, or a channel that is closed when
-// there is one.
-func (t *task) after(at *entry) (*entry, <-chan struct{}) {
-	if next := at.next.Load(); next != nil {
-		return next, nil
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if next := at.next.Load(); next != nil {
-		return next, nil
-	}
-	return nil, t.log.more.wait()
 }
 
 // open has the task's log look after the view until it is closed: its reader may be slow
@@ -76,24 +52,16 @@ func (v *view) open() (closed func()) {
 	if v.of == nil {
 		return func() {}
 	}
-	t := v.of
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.log.join(&v.at)
-	return func() {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.log.leave(&v.at)
-	}
+	return v.at.Open()
 }
 
 // events yields the task and then everything that happens to it, until it has
 // ended. The stream of a sender also ends when the task waits for an answer.
-func (v *view) events(ctx context.Context, sender bool, yield func(*Event, error) bool) {
+func (v *view) events(ctx context.Context, sender bool, yield func(*feed.Event, error) bool) {
 	task := v.task
 	v.task = nil // it is passed on, and of one that has ended nothing follows
 	ends := sender && reply.NeedsCaller(task.Status.State)
-	if !yield(&Event{Event: task, ID: v.place().String()}, nil) || ends {
+	if !yield(&feed.Event{Event: task, ID: v.cursor().String()}, nil) || ends {
 		return
 	}
 	v.follow(ctx, sender, yield)
@@ -115,22 +83,22 @@ func (v *view) holds() int {
 	return sizes.OfTask(v.task)
 }
 
-// place is where the view stands in its task's events.
-func (v *view) place() place {
+// cursor is where the view stands in its task's events.
+func (v *view) cursor() feed.Cursor {
 	if v.of == nil {
 		return v.end
 	}
-	return v.at.last
+	return v.at.At()
 }
 
 // follow yields what comes after the view.
-func (v *view) follow(ctx context.Context, sender bool, yield func(*Event, error) bool) {
+func (v *view) follow(ctx context.Context, sender bool, yield func(*feed.Event, error) bool) {
 	for {
 		event, err := v.next(ctx)
 		switch {
 		case errors.Is(err, io.EOF):
 			return
-		case errors.Is(err, errBehind):
+		case errors.Is(err, feed.ErrBehind):
 			if !v.catchUp(ctx, sender, yield) {
 				return
 			}
@@ -148,7 +116,7 @@ func (v *view) follow(ctx context.Context, sender bool, yield func(*Event, error
 }
 
 // shown is an event as the view's reader gets it. The stream of a sender ends with what is asked.
-func (v *view) shown(event *Event, sender bool) *Event {
+func (v *view) shown(event *feed.Event, sender bool) *feed.Event {
 	if v.of == nil { // the task has ended, and asks nothing
 		return event
 	}
@@ -157,12 +125,9 @@ func (v *view) shown(event *Event, sender bool) *Event {
 
 // catchUp yields from the journal what the log has let go of, and reports whether the
 // reader goes on: it is then where the log was when this began.
-func (v *view) catchUp(ctx context.Context, sender bool, yield func(*Event, error) bool) bool {
-	from := v.at.last
-	t := v.of
-	t.mu.Lock()
-	v.at.set(t.log.tail)
-	t.mu.Unlock()
+func (v *view) catchUp(ctx context.Context, sender bool, yield func(*feed.Event, error) bool) bool {
+	from := v.at.At()
+	v.at.Skip()
 	if !v.committed() {
 		v.of.engine.anew(ctx, v.info.TaskID, sender, yield)
 		return false
@@ -171,7 +136,7 @@ func (v *view) catchUp(ctx context.Context, sender bool, yield func(*Event, erro
 }
 
 // unplaced is a stream without the places of its events.
-func unplaced(events iter.Seq2[*Event, error]) iter.Seq2[a2a.Event, error] {
+func unplaced(events iter.Seq2[*feed.Event, error]) iter.Seq2[a2a.Event, error] {
 	return func(yield func(a2a.Event, error) bool) {
 		for event, err := range events {
 			if err != nil {
@@ -197,9 +162,9 @@ func (v *view) settled(ctx context.Context) (*a2a.Task, error) {
 	if v.of == nil {
 		return v.task, nil
 	}
-	v.at.at.Store(nil) // what is published meanwhile is not kept for one who waits for the end
+	v.at.LetGo() // what is published meanwhile is not kept for one who waits for the end
 	for {
-		task, changed := v.of.settled()
+		task, changed := v.of.feed.Settled(settles)
 		if changed == nil {
 			return task, nil
 		}
@@ -209,16 +174,7 @@ func (v *view) settled(ctx context.Context) (*a2a.Task, error) {
 	}
 }
 
-// settled returns the task, and a channel that is closed at its next change of
-// state unless it has settled.
-func (t *task) settled() (*a2a.Task, <-chan struct{}) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if state := t.status.State; state.Terminal() || reply.NeedsCaller(state) {
-		return t.snapshot(), nil
-	}
-	return nil, t.states.wait()
-}
+func settles(state a2a.TaskState) bool { return state.Terminal() || reply.NeedsCaller(state) }
 
 // wait waits for ch, the end of ctx, or that of the engine.
 func (e *Engine) wait(ctx context.Context, ch <-chan struct{}) error {
@@ -238,6 +194,6 @@ func (e *Engine) wait(ctx context.Context, ch <-chan struct{}) error {
 }
 
 // fail is a stream that consists of an error.
-func fail(err error) iter.Seq2[*Event, error] {
-	return func(yield func(*Event, error) bool) { yield(nil, err) }
+func fail(err error) iter.Seq2[*feed.Event, error] {
+	return func(yield func(*feed.Event, error) bool) { yield(nil, err) }
 }

@@ -66,8 +66,8 @@ func (r *Receipt) release() (left int, over, promised bool) {
 	if t == nil {
 		return 0, true, false
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.lock()
+	defer t.unlock()
 	over = t.owed && (t.status.State.Terminal() || reply.NeedsCaller(t.status.State))
 	return int(t.waiters.Add(-1)), over, over && t.promised && r.from.IsNobody()
 }
@@ -126,8 +126,8 @@ func (v *view) answered(ctx context.Context) (*a2a.Task, error) {
 // promise notes that the user was told that the answer comes: whoever began the turn and gets it may
 // be nobody who would show it.
 func (t *task) promise() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.lock()
+	defer t.unlock()
 	if !t.promised && !t.status.State.Terminal() {
 		t.promised = true
 		head := t.row()

@@ -89,9 +89,9 @@ func (e *Engine) bringPush(ctx context.Context, t *task, s *setting) (*broughtPu
 	if s == nil {
 		return nil, nil
 	}
-	t.mu.Lock()
+	t.lock()
 	b := &broughtPush{id: s.row.ID, receivers: t.pushes}
-	t.mu.Unlock()
+	t.unlock()
 	if len(without(b.receivers, b.id)) == len(b.receivers) {
 		return b, nil
 	}
@@ -111,9 +111,9 @@ func (e *Engine) withdrawPush(ctx context.Context, t *task, b *broughtPush) {
 	if b == nil {
 		return
 	}
-	t.mu.Lock()
+	t.lock()
 	t.pushes = b.receivers
-	t.mu.Unlock()
+	t.unlock()
 	var err error
 	if b.replaced != nil {
 		err = e.cfg.Journal.SetPush(ctx, string(t.id), *b.replaced)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/codec"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/feed"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/late"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/sizes"
 )
@@ -49,17 +50,20 @@ type recorder struct {
 	epoch   int  // the newest that is written down
 }
 
-// A logged event has its place.
+// A logged event has its cursor.
 type logged struct {
-	at    place
+	at    feed.Cursor
 	event a2a.Event
 }
 
 // publish appends an event to the log, and to what is to be committed. The
 // caller holds t.mu and has changed the task accordingly.
-func (t *task) publish(event a2a.Event) {
+func (t *task) publish(event a2a.Event) { t.publishOf(nil, event) }
+
+// publishOf is publish for an event of an artifact; nil is none. The caller holds t.mu.
+func (t *task) publishOf(a *artifact, event a2a.Event) {
 	t.collect(event)
-	t.show(event)
+	t.show(event, a)
 	if t.rec.bytes >= batchSize && t.rec.err == nil {
 		t.save(store.Change{})
 		return
@@ -72,19 +76,19 @@ func (t *task) publish(event a2a.Event) {
 func (t *task) commit(change store.Change, event a2a.Event) {
 	t.collect(event)
 	t.save(change)
-	t.show(event)
+	t.show(event, nil)
 }
 
 // remember takes a message of the agent into the history. The caller holds t.mu.
 func (t *task) remember(m *a2a.Message) {
 	t.history = append(t.history, m)
 	t.rec.said = append(t.rec.said, codec.Encode(m))
-	t.cached = nil
+	t.touch()
 }
 
 func (t *task) collect(event a2a.Event) {
-	t.cached = nil
-	at := t.log.following(t.epoch)
+	t.touch()
+	at := t.feed.Following(t.epoch)
 	t.rec.events = append(t.rec.events, logged{at, event})
 	t.rec.bytes += sizes.OfEvent(event)
 	if t.rec.err != nil && t.rec.bytes > mostUnsaved {
@@ -93,15 +97,21 @@ func (t *task) collect(event a2a.Event) {
 	}
 }
 
-// show appends an event to the log. The first one of an epoch is committed before: the
+// show appends an event to the log, and shows what the task and the artifact that it is of, if any,
+// are with it. The first one of an epoch is committed before: the
 // next process must not take that epoch for its own.
-func (t *task) show(event a2a.Event) {
+func (t *task) show(event a2a.Event, of *artifact) {
 	if t.epoch > t.rec.epoch && t.rec.err == nil {
 		t.save(store.Change{})
 	}
-	t.log.append(event, t.epoch, t.status.State.Terminal())
+	u := feed.Update{Event: event, Epoch: t.epoch, Last: t.status.State.Terminal(), Face: t.face(), Order: t.order()}
+	if of != nil {
+		u.Artifact, u.Piece = of.shownAs, of.published()
+	}
+	t.feed.Show(u)
+	t.unseen = false
 	if t.rec.err == nil { // the journal has what is let go of, or will be asked to save it first
-		t.log.letGo(t.engine.behind)
+		t.feed.LetGo(t.engine.behind)
 	}
 }
 
@@ -203,7 +213,7 @@ func batches(events []logged) ([]store.Events, error) {
 	for len(events) > 0 {
 		first, n := events[0].at, 0
 		var batch []a2a.Event
-		for n < len(events) && events[n].at.epoch == first.epoch && events[n].at.seq == first.seq+int64(n) {
+		for n < len(events) && events[n].at.Epoch == first.Epoch && events[n].at.Seq == first.Seq+int64(n) {
 			batch = append(batch, events[n].event)
 			n++
 		}
@@ -211,7 +221,7 @@ func batches(events []logged) ([]store.Events, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, store.Events{First: first.seq, Last: first.seq + int64(n) - 1, Epoch: first.epoch, Body: body})
+		out = append(out, store.Events{First: first.Seq, Last: first.Seq + int64(n) - 1, Epoch: first.Epoch, Body: body})
 		events = events[n:]
 	}
 	return out, nil
@@ -222,6 +232,7 @@ func (t *task) saved() {
 		t.engine.log.Info("a task is saved again", "task_id", t.id)
 	}
 	ended := t.rec.ended
+	t.headWaits.Store(false)
 	t.disarmSave()
 	t.rec = recorder{timer: t.rec.timer, armed: t.rec.armed, epoch: t.epoch}
 	if ended {
@@ -262,16 +273,16 @@ func (t *task) disarmSave() {
 // saveLater is the timer.
 func (t *task) saveLater() {
 	defer t.engine.wg.Done()
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.lock()
+	defer t.unlock()
 	t.rec.armed = false
 	_ = t.flush() // it has said so, and comes again
 }
 
 // saveCut writes down that the turn of a message was cut off, if that waits to be written.
 func (t *task) saveCut(job string) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.lock()
+	defer t.unlock()
 	if !slices.Contains(t.rec.cut, job) {
 		return nil
 	}

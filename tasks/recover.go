@@ -14,6 +14,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/codec"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/feed"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
 )
 
@@ -95,8 +96,8 @@ func (e *Engine) recoverTask(ctx context.Context, pending store.Pending) ([]*run
 	}
 	e.remember(t)
 	runs := t.runs
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.lock()
+	defer t.unlock()
 	t.countPast()
 	t.countTexts(true)
 	if t.poseStale(); len(t.runs) == 0 && len(t.questions) == 0 {
@@ -149,7 +150,7 @@ func (e *Engine) revive(row store.Task) (*task, error) {
 	t.owed, t.words.gone, t.words.unseen, t.promised, t.sorted = h.Owed, h.lapse, h.Unseen, h.Promised, h.Sorted
 	t.messages = h.Messages + int(row.LastSeq) // no id is given twice
 	t.epoch = max(row.Epoch, 1) + 1            // an older version accepted tasks without one
-	t.log = newLog(place{row.Epoch, row.LastSeq})
+	t.feed = feed.New(t.TaskInfo(), feed.Cursor{Epoch: row.Epoch, Seq: row.LastSeq}, t.face())
 	return t, nil
 }
 
@@ -216,6 +217,7 @@ func (t *task) applyArtifact(event *a2a.TaskArtifactUpdateEvent, marks map[float
 	}
 	a := t.artifacts[i]
 	a.restore(shown, event.Append)
+	t.reordered, t.unseen = true, true
 	a.closed = event.LastChunk
 }
 
@@ -235,16 +237,16 @@ func (e *Engine) submitAgain(r *run) {
 		if _, err := e.cfg.Runner.Submit(job, r.observe); err != nil {
 			// It stays in the journal for the next start.
 			e.log.Error("a message that was left unfinished could not be queued", "task_id", t.id, "err", err)
-			t.mu.Lock()
-			defer t.mu.Unlock()
+			t.lock()
+			defer t.unlock()
 			r.park()
 			return
 		}
 	}
-	t.mu.Lock()
+	t.lock()
 	r.admit()
 	canceling := t.canceling
-	t.mu.Unlock()
+	t.unlock()
 	if canceling {
 		e.wg.Go(func() { e.cancelJobs(t, []string{r.jobID}) })
 	}
@@ -261,9 +263,9 @@ func (e *Engine) steerAgain(r *run, job executor.Job) bool {
 		return false
 	}
 	t := r.task
-	t.mu.Lock()
+	t.lock()
 	into := t.runs[slices.IndexFunc(t.runs, func(other *run) bool { return other.recovered.Attempt > 0 })]
-	t.mu.Unlock()
+	t.unlock()
 	return into != r && r.options.FitInto(into.options) && s.Steer(into.jobID, job, r.observe) == nil
 }
 
@@ -287,8 +289,8 @@ func (r *run) reject() {
 	if r.attempt > 0 { // some of it may have been done
 		end.Outcome, end.Tools = agent.Interrupted, true
 	}
-	r.task.mu.Lock()
-	defer r.task.mu.Unlock()
+	r.task.lock()
+	defer r.task.unlock()
 	r.held = append(r.held, end)
 	r.admit()
 }

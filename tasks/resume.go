@@ -11,16 +11,17 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/codec"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/feed"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/refusal"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/sizes"
 )
 
-// Stream is SendStreamingMessage with the places of its events. When a sender
+// Stream is SendStreamingMessage with the cursors of its events. When a sender
 // comes back with the same message, after is the ID of the last event that it
 // has seen: the stream goes on behind it, also if the task has ended meanwhile.
 // An ID that is not known any more, or none, begins with the task as it is.
-func (e *Engine) Stream(ctx context.Context, req *a2a.SendMessageRequest, after string) iter.Seq2[*Event, error] {
-	return func(yield func(*Event, error) bool) {
+func (e *Engine) Stream(ctx context.Context, req *a2a.SendMessageRequest, after string) iter.Seq2[*feed.Event, error] {
+	return func(yield func(*feed.Event, error) bool) {
 		v, err := e.accept(ctx, req, true)
 		if err != nil {
 			yield(nil, err)
@@ -40,14 +41,14 @@ func (e *Engine) Stream(ctx context.Context, req *a2a.SendMessageRequest, after 
 	}
 }
 
-// Resume is SubscribeToTask with the places of its events, and goes on after the
+// Resume is SubscribeToTask with the cursors of its events, and goes on after the
 // event of that ID as [Engine.Stream] does. With an ID that is known, a task that
 // has ended is no error: the stream is what the reader has missed.
-func (e *Engine) Resume(ctx context.Context, req *a2a.SubscribeToTaskRequest, after string) iter.Seq2[*Event, error] {
+func (e *Engine) Resume(ctx context.Context, req *a2a.SubscribeToTaskRequest, after string) iter.Seq2[*feed.Event, error] {
 	if req == nil || req.ID == "" {
 		return fail(refusal.New(a2a.ErrInvalidParams, "the id of the task is missing"))
 	}
-	return func(yield func(*Event, error) bool) {
+	return func(yield func(*feed.Event, error) bool) {
 		v, err := e.underWay(ctx, req.ID)
 		if err == nil && v.task.Status.State.Terminal() && after == "" {
 			err = refusal.InState(a2a.ErrUnsupportedOperation, v.task, "task %q has ended (%s): there is nothing to subscribe to, get the task instead", v.task.ID, v.task.Status.State)
@@ -65,9 +66,9 @@ func (e *Engine) Resume(ctx context.Context, req *a2a.SubscribeToTaskRequest, af
 }
 
 // resume yields what came after an event, or everything from the view on.
-func (e *Engine) resume(ctx context.Context, v *view, after string, sender bool, yield func(*Event, error) bool) {
+func (e *Engine) resume(ctx context.Context, v *view, after string, sender bool, yield func(*feed.Event, error) bool) {
 	defer v.open()()
-	from, ok := parsePlace(after)
+	from, ok := feed.ParseCursor(after)
 	if !ok || !v.committed() {
 		v.events(ctx, sender, yield)
 		return
@@ -78,12 +79,12 @@ func (e *Engine) resume(ctx context.Context, v *view, after string, sender bool,
 	}
 }
 
-// replay yields from the journal what came between a place and the view, and reports
+// replay yields from the journal what came between a cursor and the view, and reports
 // whether its reader goes on. If it is not all there, the stream begins anew with the task
 // as it is.
-func (e *Engine) replay(ctx context.Context, v *view, from place, sender bool, yield func(*Event, error) bool) bool {
+func (e *Engine) replay(ctx context.Context, v *view, from feed.Cursor, sender bool, yield func(*feed.Event, error) bool) bool {
 	known, more := true, true
-	err := e.missed(ctx, v, from, func(event *Event, ok bool) bool {
+	err := e.missed(ctx, v, from, func(event *feed.Event, ok bool) bool {
 		if known = ok; known {
 			ends := sender && asks(event.Event)
 			more = yield(v.shown(event, sender), nil) && !ends
@@ -102,7 +103,7 @@ func (e *Engine) replay(ctx context.Context, v *view, from place, sender bool, y
 }
 
 // anew is a stream that begins with the task as it is now.
-func (e *Engine) anew(ctx context.Context, id a2a.TaskID, sender bool, yield func(*Event, error) bool) {
+func (e *Engine) anew(ctx context.Context, id a2a.TaskID, sender bool, yield func(*feed.Event, error) bool) {
 	v, err := e.open(ctx, id)
 	if err != nil {
 		yield(nil, err)
@@ -118,8 +119,8 @@ func (v *view) committed() bool {
 	if v.of == nil {
 		return true
 	}
-	v.of.mu.Lock()
-	defer v.of.mu.Unlock()
+	v.of.lock()
+	defer v.of.unlock()
 	return v.of.flush() == nil
 }
 
@@ -129,28 +130,28 @@ const eventPage = 64 << 10
 // A backlog is what a reader has missed of the events of a task.
 type backlog struct {
 	info     a2a.TaskInfo
-	from, to place
+	from, to feed.Cursor
 	next     int64 // the number of the event that is looked at next
 	holds    int   // about what its reader has in memory all the while
-	put      func(event *Event, ok bool) bool
+	put      func(event *feed.Event, ok bool) bool
 }
 
-// missed passes on the events between two places, those of the journal. An event
+// missed passes on the events between two cursors, those of the journal. An event
 // is passed on with ok=false, and nothing after it, if they are not all there.
-func (e *Engine) missed(ctx context.Context, v *view, from place, put func(event *Event, ok bool) bool) error {
-	to := v.place()
+func (e *Engine) missed(ctx context.Context, v *view, from feed.Cursor, put func(event *feed.Event, ok bool) bool) error {
+	to := v.cursor()
 	if from == to {
 		return nil
 	}
-	if from.seq >= to.seq {
+	if from.Seq >= to.Seq {
 		put(nil, false)
 		return nil
 	}
 	loading := loadingOf(ctx)
 	defer loading.End() // the reader may wait for news from here on
 	// The batch that holds the event itself shows whether it is of its epoch.
-	b := &backlog{info: v.info, from: from, to: to, next: max(from.seq, 1), holds: v.holds(), put: put}
-	for more := true; more && b.next <= to.seq; {
+	b := &backlog{info: v.info, from: from, to: to, next: max(from.Seq, 1), holds: v.holds(), put: put}
+	for more := true; more && b.next <= to.Seq; {
 		if err := loading.Begin(ctx); err != nil {
 			return err
 		}
@@ -177,7 +178,7 @@ func (b *backlog) page(ctx context.Context, loading Loading, page []store.Events
 		rest += len(batch.Body)
 	}
 	for i := range page {
-		if b.next > b.to.seq { // the batches behind the view are for the log to tell
+		if b.next > b.to.Seq { // the batches behind the view are for the log to tell
 			return false, nil
 		}
 		if err := loading.Begin(ctx); err != nil {
@@ -194,7 +195,7 @@ func (b *backlog) page(ctx context.Context, loading Loading, page []store.Events
 // pass hands on the events of a batch, whose body it lets go of, and reports whether the
 // reader wants more. Beside it the reader has so many bytes of further batches in memory.
 func (b *backlog) pass(batch *store.Events, rest int) (more bool, err error) {
-	if batch.First > b.next || b.next == b.from.seq && batch.Epoch != b.from.epoch {
+	if batch.First > b.next || b.next == b.from.Seq && batch.Epoch != b.from.Epoch {
 		b.put(nil, false)
 		return false, nil
 	}
@@ -205,14 +206,14 @@ func (b *backlog) pass(batch *store.Events, rest int) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	size, last := len(batch.Body)+sizes.EventFrame*len(events), min(batch.Last, b.to.seq)
+	size, last := len(batch.Body)+sizes.EventFrame*len(events), min(batch.Last, b.to.Seq)
 	batch.Body = nil
 	for ; b.next <= last; b.next++ {
-		if b.next <= b.from.seq {
+		if b.next <= b.from.Seq {
 			continue
 		}
 		i := b.next - batch.First
-		event := &Event{Event: events[i], ID: place{batch.Epoch, b.next}.String(), Holds: b.holds + rest}
+		event := &feed.Event{Event: events[i], ID: feed.Cursor{Epoch: batch.Epoch, Seq: b.next}.String(), Holds: b.holds + rest}
 		events[i] = nil
 		if b.next < last { // its text may be part of one with theirs
 			event.Holds += size

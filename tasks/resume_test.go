@@ -19,12 +19,13 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/feed"
 )
 
 // read collects up to n events of a stream, all of them if n is 0.
-func read(t testing.TB, stream iter.Seq2[*tasks.Event, error], n int) []*tasks.Event {
+func read(t testing.TB, stream iter.Seq2[*feed.Event, error], n int) []*feed.Event {
 	t.Helper()
-	var events []*tasks.Event
+	var events []*feed.Event
 	for event, err := range stream {
 		if err != nil {
 			t.Fatal(err)
@@ -36,7 +37,7 @@ func read(t testing.TB, stream iter.Seq2[*tasks.Event, error], n int) []*tasks.E
 	return events
 }
 
-func bare(events []*tasks.Event) []a2a.Event {
+func bare(events []*feed.Event) []a2a.Event {
 	out := make([]a2a.Event, len(events))
 	for i, e := range events {
 		out[i] = e.Event
@@ -44,7 +45,7 @@ func bare(events []*tasks.Event) []a2a.Event {
 	return out
 }
 
-func ids(events []*tasks.Event) string {
+func ids(events []*feed.Event) string {
 	var out []string
 	for _, e := range events {
 		out = append(out, e.ID)
@@ -52,7 +53,7 @@ func ids(events []*tasks.Event) string {
 	return strings.Join(out, " ")
 }
 
-func (m *machine) resume(id a2a.TaskID, after string) iter.Seq2[*tasks.Event, error] {
+func (m *machine) resume(id a2a.TaskID, after string) iter.Seq2[*feed.Event, error] {
 	return m.e.Resume(m.t.Context(), &a2a.SubscribeToTaskRequest{ID: id}, after)
 }
 
@@ -62,7 +63,7 @@ func (m *machine) resume(id a2a.TaskID, after string) iter.Seq2[*tasks.Event, er
 func TestResume(t *testing.T) {
 	m := newMachine(t)
 	req := request("m1", "c", "hi")
-	var whole []*tasks.Event
+	var whole []*feed.Event
 	read1 := make(chan struct{})
 	go func() {
 		defer close(read1)
@@ -231,7 +232,7 @@ func TestSubscribeWhileAccepted(t *testing.T) {
 	if err != nil || len(list.Tasks) != 1 {
 		t.Fatalf("%v, %v", list, err)
 	}
-	followed := make(chan []*tasks.Event, 1)
+	followed := make(chan []*feed.Event, 1)
 	go func() { followed <- read(t, m.resume(list.Tasks[0].ID, "1.0"), 0) }()
 	time.Sleep(20 * time.Millisecond) // the reader most likely is there before the rest
 	m.r.gate <- struct{}{}

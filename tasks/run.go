@@ -78,8 +78,8 @@ func (r *run) observe(event agent.Event) {
 // without the lock: those who wait for the end of the turn must not wait for
 // the log.
 func (r *run) take(event agent.Event) (report func()) {
-	r.task.mu.Lock()
-	defer r.task.mu.Unlock()
+	r.task.lock()
+	defer r.task.unlock()
 	if !r.admitted {
 		r.held = append(r.held, event)
 		return nil

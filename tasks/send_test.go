@@ -276,13 +276,13 @@ func TestRefusedMessages(t *testing.T) {
 func TestRefusedByTheRunner(t *testing.T) {
 	r := newRunner()
 	e := newEngine(t, r)
-	r.New = fmt.Errorf("%w: 32 of them", executor.ErrQueueFull)
+	r.refuse = fmt.Errorf("%w: 32 of them", executor.ErrQueueFull)
 	_, err := e.SendMessage(t.Context(), request("m1", "c", "hi"))
 	wantError(t, err, a2a.ErrServerError, "too many messages")
-	r.New = executor.ErrClosed
+	r.refuse = executor.ErrClosed
 	_, err = e.SendMessage(t.Context(), request("m1", "c", "hi"))
 	wantError(t, err, a2a.ErrServerError, "stopping")
-	r.New = errors.New("sqlite: /secret/path is broken")
+	r.refuse = errors.New("sqlite: /secret/path is broken")
 	_, err = e.SendMessage(t.Context(), request("m1", "c", "hi"))
 	wantError(t, err, a2a.ErrInternalError, "could not be queued")
 	if strings.Contains(err.Error(), "secret") {
@@ -291,9 +291,9 @@ func TestRefusedByTheRunner(t *testing.T) {
 	if list, _ := e.ListTasks(t.Context(), nil); len(list.Tasks) != 0 {
 		t.Errorf("refused messages left %d tasks", len(list.Tasks))
 	}
-	r.New = nil
+	r.refuse = nil
 	task := begin(t, e, request("m1", "c", "hi")) // its sender tries again
-	r.New = executor.ErrQueueFull
+	r.refuse = executor.ErrQueueFull
 	follow := request("m2", "", "more")
 	follow.Message.TaskID = task.ID
 	_, err = e.SendMessage(t.Context(), follow)
@@ -314,11 +314,11 @@ func TestRefusedMessageTakesNoNumber(t *testing.T) {
 			e := newEngine(t, r, func(c *tasks.Config) { c.Journal = journal })
 			task := begin(t, e, request("m1", "c", "hi"))
 			first := r.next(t)
-			r.New = executor.ErrQueueFull
+			r.refuse = executor.ErrQueueFull
 			journal.keeps.Store(name == "kept")
 			_, err := e.SendMessage(t.Context(), to(task, "m2", "refused"))
 			wantError(t, err, a2a.ErrServerError, "too many messages")
-			r.New = nil
+			r.refuse = nil
 			follow := to(task, "m3", "more")
 			follow.Config.ReturnImmediately = true
 			send(t, e, follow)
@@ -339,7 +339,7 @@ func TestTurnThatEndsWhileItsFollowUpIsRefused(t *testing.T) {
 	task := begin(t, e, request("m1", "c", "hi"))
 	first := r.next(t).start()
 	r.gate = make(chan struct{})
-	r.New = executor.ErrQueueFull
+	r.refuse = executor.ErrQueueFull
 	follow := request("m2", "", "more")
 	follow.Message.TaskID = task.ID
 	failed := make(chan error)

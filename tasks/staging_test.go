@@ -119,27 +119,27 @@ func TestFilesOfAMessageAreBounded(t *testing.T) {
 		scheme string
 		size   int64
 		asked  int
-		New    string
+		refuse string
 	}{
 		"as many as may be":     {n: 20, scheme: "http", size: 5 << 20, asked: 20},
-		"one more":              {n: 21, scheme: "HTTPS", size: 1, New: "21 files by URL, and at most 20"},
+		"one more":              {n: 21, scheme: "HTTPS", size: 1, refuse: "21 files by URL, and at most 20"},
 		"as many of a platform": {n: 100, scheme: "platform-pending", size: 1, asked: 100},
-		"one more of it":        {n: 101, scheme: "platform-pending", size: 1, New: "101 files that the platform holds"},
-		"too many bytes":        {n: 4, scheme: "http", size: 40 << 20, asked: 3, New: "more than 100 MiB together"},
+		"one more of it":        {n: 101, scheme: "platform-pending", size: 1, refuse: "101 files that the platform holds"},
+		"too many bytes":        {n: 4, scheme: "http", size: 40 << 20, asked: 3, refuse: "more than 100 MiB together"},
 		"each too large":        {n: 3, scheme: "http", size: 101 << 20, asked: 3},
 		"no URLs to fetch":      {n: 256, scheme: "workspace", asked: 256},
-		"one more of these":     {n: 257, scheme: "workspace", New: "names 257 files of the workspace"},
+		"one more of these":     {n: 257, scheme: "workspace", refuse: "names 257 files of the workspace"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := &depot{size: c.size}
 			r := newRunner()
 			e := newEngine(t, r, func(cfg *tasks.Config) { cfg.Files = d })
 			_, err := e.SendMessage(t.Context(), returning(bringing("m1", c.n, c.scheme)))
-			if (err != nil) != (c.New != "") || err != nil && (!errors.Is(err, a2a.ErrInvalidParams) || !strings.Contains(err.Error(), c.New)) {
-				t.Errorf("%v, want %q", err, c.New)
+			if (err != nil) != (c.refuse != "") || err != nil && (!errors.Is(err, a2a.ErrInvalidParams) || !strings.Contains(err.Error(), c.refuse)) {
+				t.Errorf("%v, want %q", err, c.refuse)
 			}
 			asked, has := d.found()
-			if asked != c.asked || c.New != "" && has != "" {
+			if asked != c.asked || c.refuse != "" && has != "" {
 				t.Errorf("%d files were asked for, want %d; there are %q", asked, c.asked, has)
 			}
 		})
@@ -237,12 +237,12 @@ func TestFilesOfARefusedMessageDoNotStay(t *testing.T) {
 	}
 	send(bringing("m1", 2, "http"), "disk is full")
 	has("")
-	d.fail, r.New = nil, executor.ErrQueueFull
+	d.fail, r.refuse = nil, executor.ErrQueueFull
 	send(bringing("m1", 2, "http"), "again later")
 	has("")
 	send(bringing("m2", 1, "platform-pending"), "again later")
 	has("workspace:/w/f0")
-	r.New = nil
+	r.refuse = nil
 	send(bringing("m1", 2, "http"), "")
 	has("workspace:/w/f0 workspace:/w/f1")
 }

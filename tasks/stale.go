@@ -50,8 +50,8 @@ func carried(questions []*question) string {
 
 // answersStale reports whether the question that a message answers is stale.
 func (t *task) answersStale(in *incoming) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.lock()
+	defer t.unlock()
 	i, ok := t.pick(in)
 	return ok && t.questions[i].stale() && !t.unclear(in, t.questions[i]) && !t.canceling
 }
@@ -66,14 +66,14 @@ func (t *task) anyStale() bool { return slices.ContainsFunc(t.questions, (*quest
 func (e *Engine) answerStale(ctx context.Context, in *incoming, t *task) (*view, error) {
 	var open []*question
 	carrying := *in
-	t.mu.Lock()
+	t.lock()
 	for _, q := range t.questions {
 		if q.stale() {
 			open = append(open, q)
 			carrying.answers = append(carrying.answers, q.asked.ID)
 		}
 	}
-	t.mu.Unlock()
+	t.unlock()
 	carrying.Input = carry(open, in.Input)
 	var err error
 	carrying.options, err = goOn(e.cfg.Bounds, in.message, open)
@@ -132,9 +132,10 @@ func (t *task) closeStale(ctx context.Context, m store.Message, open []*question
 		t.status = a2a.TaskStatus{State: state, Timestamp: now(), Message: message}
 	}
 	t.history = append(slices.Clone(history), posed)
-	t.cached = nil
+	t.touch()
 	if err := t.keepReply(ctx, m, posed, open...); err != nil {
-		t.status, t.history, t.questions, t.cached = status, history, questions, nil
+		t.status, t.history, t.questions = status, history, questions
+		t.touch()
 		return err
 	}
 	t.countAsked(bytes)
@@ -145,8 +146,8 @@ func (t *task) closeStale(ctx context.Context, m store.Message, open []*question
 
 // reopen poses questions again whose answer could not be taken.
 func (t *task) reopen(open []*question) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.lock()
+	defer t.unlock()
 	if t.status.State.Terminal() || len(t.questions) > 0 {
 		return
 	}
@@ -264,8 +265,8 @@ func (t *task) disarmExpiry() {
 // expire is the timer: nobody has answered in time what cannot be gone on with.
 func (t *task) expire() {
 	defer t.engine.wg.Done()
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.lock()
+	defer t.unlock()
 	t.expiry = nil
 	if t.engine.root.Err() != nil || t.status.State.Terminal() || !t.anyStale() {
 		return
@@ -288,8 +289,8 @@ const tooLate = "The question was not answered in time (CODEX_QUESTION_TTL)."
 
 // setAside leaves a task that only waits for its caller to the next process.
 func (t *task) setAside() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.lock()
+	defer t.unlock()
 	if len(t.runs) > 0 || t.status.State.Terminal() || !t.anyStale() {
 		return
 	}
@@ -299,5 +300,6 @@ func (t *task) setAside() {
 		t.save(store.Change{})
 	}
 	t.engine.forget(t)
+	t.sync()
 	close(t.over)
 }

@@ -73,8 +73,8 @@ func (e *Engine) steer(t *task, r *run, job executor.Job) (bool, error) {
 // turning returns the job whose turn runs, or "" if there is none, or none that a
 // message which asks for the options can be part of. The run besides is left out.
 func (t *task) turning(besides *run, options agent.Options) string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.lock()
+	defer t.unlock()
 	for _, r := range t.runs {
 		if r != besides && !r.started.IsZero() && r.waits == nil && options.FitInto(r.options) {
 			return r.jobID
@@ -86,8 +86,8 @@ func (t *task) turning(besides *run, options agent.Options) string {
 // admitSteer lets in the events of a message that was handed to the running turn.
 // What becomes of it is told as soon as it is known.
 func (t *task) admitSteer(r *run) *view {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.lock()
+	defer t.unlock()
 	r.known = make(chan struct{})
 	if !t.status.State.Terminal() {
 		r.tellFate(fate{})
@@ -162,8 +162,8 @@ func (v *view) decided(ctx context.Context) (*a2a.Task, error) {
 
 // wait returns a channel that is closed when the fate of the message is known.
 func (r *run) wait() <-chan struct{} {
-	r.task.mu.Lock()
-	defer r.task.mu.Unlock()
+	r.task.lock()
+	defer r.task.unlock()
 	if r.known != nil {
 		return r.known
 	}
@@ -176,8 +176,8 @@ func (r *run) wait() <-chan struct{} {
 // come since.
 func (r *run) seen() *a2a.Task {
 	t := r.task
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.lock()
+	defer t.unlock()
 	task := *t.snapshot()
 	task.Metadata = maps.Clone(task.Metadata)
 	for key, value := range r.fate.meta() {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/codec"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/feed"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/refusal"
 )
@@ -26,6 +27,7 @@ type task struct {
 	class     store.Class   // what it is kept among if no turn is made of it
 	over      chan struct{} // closed when the task has ended
 	waiters   atomic.Int32  // callers who wait for its reply; one can move on to another task
+	headWaits atomic.Bool   // a state that is shown has not been committed yet
 
 	mu         sync.Mutex // guards the fields below
 	status     a2a.TaskStatus
@@ -37,9 +39,10 @@ type task struct {
 	meta       map[string]any // replaced, never changed
 	cached     *a2a.Task      // the snapshot, or nil since something was published
 	epoch      int
-	log        eventLog
+	feed       *feed.Feed // what readers see
+	unseen     bool       // something was changed since the feed was given it
+	reordered  bool       // so was the order of the artifacts
 	rec        recorder
-	states     signal        // the state has changed
 	runs       []*run        // the turns that have not ended, in their order
 	turns      int           // messages that the task has taken in all
 	past       int           // about the bytes of those whose turns have ended, and of their answers
@@ -80,9 +83,9 @@ func (e *Engine) newTask(id a2a.TaskID, contextID, thread string) *task {
 		status: a2a.TaskStatus{State: a2a.TaskStateSubmitted, Timestamp: now()},
 		sorted: true,
 		epoch:  1,
-		log:    newLog(place{epoch: 1}),
 		rec:    recorder{epoch: 1}, // the journal gives it to a task that it accepts
 	}
+	t.feed = feed.New(t.TaskInfo(), feed.Cursor{Epoch: 1}, t.face())
 	t.retold = retold{peer: t.ofPeer(), all: &e.retold}
 	return t
 }
@@ -103,27 +106,62 @@ func (t *task) TaskInfo() a2a.TaskInfo {
 	return a2a.TaskInfo{TaskID: t.id, ContextID: t.contextID}
 }
 
-// view opens the task for a reader.
-func (t *task) view() *view {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.viewLocked()
+// lock is taken for each change of the task, and held while that is committed. Readers do not take it:
+// what they see is in the feed.
+func (t *task) lock() { t.mu.Lock() }
+
+// unlock shows what was changed under the lock.
+func (t *task) unlock() {
+	t.sync()
+	t.mu.Unlock()
 }
 
-func (t *task) viewLocked() *view {
-	v := &view{task: t.snapshot(), info: t.TaskInfo(), of: t}
-	v.at.set(t.log.tail)
+// touch notes a change. The caller holds t.mu.
+func (t *task) touch() { t.cached, t.unseen = nil, true }
+
+// sync shows what was changed, and is of no event. The caller holds t.mu.
+func (t *task) sync() {
+	if t.unseen {
+		t.feed.Sync(t.face(), t.order())
+		t.unseen = false
+	}
+}
+
+// face is what is shown of the task beside its artifacts. The caller holds t.mu.
+func (t *task) face() feed.Face {
+	return feed.Face{Status: t.status, History: t.history, Meta: t.meta}
+}
+
+// order is that of the artifacts, nil if it is as it was when it was asked for last. The caller holds t.mu.
+func (t *task) order() []*feed.Artifact {
+	if !t.reordered {
+		return nil
+	}
+	t.reordered = false
+	order := make([]*feed.Artifact, len(t.artifacts))
+	for i, a := range t.artifacts {
+		order[i] = a.shownAs
+	}
+	return order
+}
+
+// view opens the task for a reader.
+func (t *task) view() *view {
+	v := &view{info: t.TaskInfo(), of: t}
+	v.task = t.feed.View(&v.at)
 	return v
 }
 
-// peek returns the task as it is.
-func (t *task) peek() *a2a.Task {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.snapshot()
+// viewLocked is view with what the caller has changed.
+func (t *task) viewLocked() *view {
+	t.sync()
+	return t.view()
 }
 
-// snapshot returns the fold of the log. The caller holds t.mu.
+// peek returns the task as it is.
+func (t *task) peek() *a2a.Task { return t.feed.Task() }
+
+// snapshot returns the task as the caller has made it: it may not be shown yet. The caller holds t.mu.
 func (t *task) snapshot() *a2a.Task {
 	if t.cached == nil {
 		t.cached = &a2a.Task{
@@ -144,7 +182,7 @@ func (t *task) snapshot() *a2a.Task {
 func (t *task) enter(state a2a.TaskState, message *a2a.Message, change store.Change) {
 	before := t.status.State
 	t.status = a2a.TaskStatus{State: state, Timestamp: now(), Message: message}
-	t.cached = nil
+	t.touch()
 	t.owe(before)
 	t.announce(change)
 }
@@ -159,7 +197,6 @@ func (t *task) announce(change store.Change) {
 	row := t.row()
 	change.Head = &row
 	t.commit(change, t.telling(event))
-	t.states.fire()
 	t.changed()
 }
 
@@ -175,11 +212,11 @@ func (t *task) working(turn store.Turn) {
 	t.status = a2a.TaskStatus{State: a2a.TaskStateWorking, Timestamp: now()}
 	t.told = t.status.State
 	t.rec.head = true
+	t.headWaits.Store(true)
 	t.rec.know(&turn)
 	event := &a2a.TaskStatusUpdateEvent{TaskID: t.id, ContextID: t.contextID, Status: t.status, Metadata: t.meta}
 	t.collect(event)
-	t.show(event)
-	t.states.fire()
+	t.show(event, nil)
 	t.changed()
 	t.armSave(stateTime)
 }
@@ -205,14 +242,15 @@ func (t *task) note(add map[string]any) {
 			meta[key] = value
 		}
 	}
-	t.meta, t.cached = meta, nil
+	t.meta = meta
+	t.touch()
 }
 
 // join commits a message as a further turn of the task, still to be submitted.
 // The first turn comes in here, too. A message that is known is [store.ErrExists].
 func (t *task) join(in *incoming, commit func(store.Message, store.Head) error) (*run, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.lock()
+	defer t.unlock()
 	switch {
 	case t.status.State.Terminal():
 		return nil, ended(t.id, t.status.State)
@@ -233,7 +271,8 @@ func (t *task) join(in *incoming, commit func(store.Message, store.Head) error) 
 	r := &run{task: t, message: in.stored(t), from: in.from, jobID: t.newJob(), answers: in.answers, options: in.options, weight: in.weight(), refused: in.refused}
 	if err := commit(entry(r.message, r.jobID), t.row()); err != nil {
 		t.turns--
-		t.meta, t.cached = meta, nil
+		t.meta = meta
+		t.touch()
 		if errors.Is(err, store.ErrExists) {
 			return nil, err
 		}
@@ -247,7 +286,7 @@ func (t *task) join(in *incoming, commit func(store.Message, store.Head) error) 
 	}
 	t.runs = append(t.runs, r)
 	t.history = append(t.history, r.message)
-	t.cached = nil
+	t.touch()
 	return r, nil
 }
 
@@ -271,8 +310,8 @@ func (t *task) newJob() string { return fmt.Sprintf("%s.%d", t.id, t.turns) }
 // leave undoes a join whose message was not taken. withdraw is called with the
 // task as it is without the message, under its lock.
 func (t *task) leave(r *run, withdraw func(store.Head) error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.lock()
+	defer t.unlock()
 	t.turns-- // it is the newest: the next message has its number
 	r.isBehind()
 	t.runs = slices.DeleteFunc(t.runs, func(other *run) bool { return other == r })
@@ -289,8 +328,8 @@ func (t *task) leave(r *run, withdraw func(store.Head) error) {
 // admit says that the runner has taken a turn, with how many ahead of it, and
 // lets its events come in. It returns the view of whoever sent the message.
 func (t *task) admit(r *run, ahead int) *view {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.lock()
+	defer t.unlock()
 	r.fate = queued(ahead)
 	t.countTexts(true)
 	t.note(r.fate.meta())
@@ -320,6 +359,7 @@ func (t *task) end(change store.Change) {
 	t.replyLast()
 	change.Notice = t.notice(last.state, message)
 	t.enter(last.state, message, change)
+	t.sync()
 	close(t.over)
 }
 
@@ -332,8 +372,8 @@ func ended(id a2a.TaskID, state a2a.TaskState) error {
 // stop silences the task for good: the engine has been closed before its turns
 // ended. What it has said so far is committed.
 func (t *task) stop() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.lock()
+	defer t.unlock()
 	for _, r := range t.runs {
 		r.finish()
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/feed"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
 )
 
@@ -32,6 +33,8 @@ type artifact struct {
 	whole  bool             // its text is: only files that it names may come
 	closed bool             // the last chunk was published
 	frozen *a2a.Artifact
+
+	shownAs *feed.Artifact // what readers see of it
 }
 
 // snapshot returns what of the artifact is published.
@@ -39,25 +42,22 @@ func (a *artifact) snapshot() *a2a.Artifact {
 	if a.frozen != nil {
 		return a.frozen
 	}
-	out := a.chunk(a.text.String()[:a.sent], a.parts[:a.put])
+	out := a.published().Artifact()
 	if a.closed {
 		a.frozen = out
 	}
 	return out
 }
 
+// published is what of the artifact is.
+func (a *artifact) published() feed.Piece { return a.piece(a.text.String()[:a.sent], a.parts[:a.put]) }
+
+func (a *artifact) piece(text string, parts a2a.ContentParts) feed.Piece {
+	return feed.Piece{ID: a.id, Name: a.name, Media: a.media, Phase: a.phase, Text: text, Parts: parts}
+}
+
 func (a *artifact) chunk(text string, parts a2a.ContentParts) *a2a.Artifact {
-	out := &a2a.Artifact{ID: a.id, Name: a.name}
-	if text != "" || len(parts) == 0 {
-		part := a2a.NewTextPart(text)
-		part.MediaType = a.media
-		out.Parts = a2a.ContentParts{part}
-	}
-	out.Parts = append(out.Parts, parts...)
-	if a.phase != "" {
-		out.Metadata = map[string]any{keys.Phase: a.phase}
-	}
-	return out
+	return a.piece(text, parts).Artifact()
 }
 
 // restore adds to an artifact what an event of an earlier process has shown of it.
@@ -76,6 +76,7 @@ func (a *artifact) restore(shown *a2a.Artifact, adds bool) {
 	}
 	a.sent, a.put, a.shown, a.name = a.text.Len(), len(a.parts), true, shown.Name
 	a.phase, _ = shown.Metadata[keys.Phase].(string)
+	a.shownAs = feed.Restored(a.published())
 }
 
 // longestBlank is how far back the last character is looked for that there is to see.
@@ -112,6 +113,7 @@ func (t *task) push(a *artifact, last bool) {
 func (t *task) pushTo(a *artifact, upTo int, last bool) {
 	if a.before != nil { // the first chunk replaces what was there
 		t.artifacts[slices.Index(t.artifacts, a.before)] = a
+		t.reordered = true
 		a.before.text.Reset()
 		a.before = nil
 	}
@@ -127,7 +129,7 @@ func (t *task) pushTo(a *artifact, upTo int, last bool) {
 	}
 	if said { // what was cut off has been shown to its end
 		t.says()
-		t.publish(event)
+		t.publishOf(a, event)
 	}
 }
 
@@ -163,7 +165,7 @@ func (r *run) inPlaceOfVoid() *artifact {
 	}
 	old := r.void[i]
 	r.void = slices.Delete(r.void, i, i+1)
-	return &artifact{id: old.id, name: old.name, text: r.task.newText(), before: old}
+	return &artifact{id: old.id, name: old.name, text: r.task.newText(), before: old, shownAs: &feed.Artifact{}}
 }
 
 // delta adds to a message. The first piece of a message and every piece after a
@@ -201,8 +203,8 @@ func (r *run) hear() {
 // flush publishes what has collected. It is the run's timer.
 func (r *run) flush() {
 	defer r.task.engine.wg.Done()
-	r.task.mu.Lock()
-	defer r.task.mu.Unlock()
+	r.task.lock()
+	defer r.task.unlock()
 	r.armed = false
 	if r.ended {
 		return

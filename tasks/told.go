@@ -3,6 +3,7 @@ package tasks
 import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/feed"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/sizes"
 )
 
@@ -37,17 +38,16 @@ func inShort(m *a2a.Message, text string) *a2a.Message {
 
 // withQuestions is an event as a reader gets it: one that lacks what is asked has it as long as
 // that is what is open. With latest it has what is open by now: no other follows for this reader.
-func (t *task) withQuestions(event *Event, latest bool) *Event {
+func (t *task) withQuestions(event *feed.Event, latest bool) *feed.Event {
 	update, ok := event.Event.(*a2a.TaskStatusUpdateEvent)
 	if !ok || !untold(update.Status.Message) {
 		return event
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.status.State != a2a.TaskStateInputRequired || t.status.Message == nil || !latest && t.status.Message.ID != update.Status.Message.ID {
+	status := t.feed.Face().Status
+	if status.State != a2a.TaskStateInputRequired || status.Message == nil || !latest && status.Message.ID != update.Status.Message.ID {
 		return event
 	}
-	return event.With(&a2a.TaskStatusUpdateEvent{TaskID: t.id, ContextID: t.contextID, Status: t.status, Metadata: update.Metadata})
+	return event.With(&a2a.TaskStatusUpdateEvent{TaskID: t.id, ContextID: t.contextID, Status: status, Metadata: update.Metadata})
 }
 
 func untold(m *a2a.Message) bool {

@@ -94,7 +94,7 @@ func TestAnswerThatIsTakenBack(t *testing.T) {
 	task := begin(t, m.e, request("m1", "c", "hi"))
 	m.r.next(t).start().ask("q1", "May I?")
 	m.restart()
-	m.r.New = executor.ErrQueueFull
+	m.r.refuse = executor.ErrQueueFull
 	broken.stiff.Store(true)
 	if _, err := m.e.SendMessage(t.Context(), to(task, "m2", "yes")); err == nil {
 		t.Fatal("the answer is taken")

@@ -113,7 +113,7 @@ func TestFilesOfUnbegunMessages(t *testing.T) {
 func TestFilesOfWithdrawnMessages(t *testing.T) {
 	d := &depot{}
 	m := newMachine(t, func(cfg *tasks.Config) { cfg.Files, cfg.Workspace = d, &tasks.Workspace{} })
-	m.r.New = executor.ErrQueueFull
+	m.r.refuse = executor.ErrQueueFull
 	if _, err := m.e.SendMessage(t.Context(), returning(byPeer(bringing("m1", 1, "http")))); !errors.Is(err, a2a.ErrServerError) {
 		t.Error(err)
 	}

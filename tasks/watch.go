@@ -1,7 +1,9 @@
 package tasks
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -39,15 +41,13 @@ const titleOfLong = "(a long message)"
 
 // Newest returns the n tasks whose state has changed last, the latest first.
 func (e *Engine) Newest(ctx context.Context, n int) ([]Brief, error) {
-	e.saveHeads()
 	page, err := e.cfg.Journal.Tasks(ctx, store.Query{Limit: n, Opening: longestOpened})
 	if err != nil {
 		return nil, e.journalError("list the tasks", err)
 	}
-	all := make([]Brief, 0, len(page.Tasks))
+	all := e.newestLive(n)
 	for _, row := range page.Tasks {
-		if t := e.find(a2a.TaskID(row.ID)); t != nil {
-			all = append(all, t.lockedBrief())
+		if e.find(a2a.TaskID(row.ID)) != nil || slices.ContainsFunc(all, func(b Brief) bool { return b.ID == a2a.TaskID(row.ID) }) {
 			continue
 		}
 		b := briefOf(e.kept(row), e.cfg.Main)
@@ -56,8 +56,28 @@ func (e *Engine) Newest(ctx context.Context, n int) ([]Brief, error) {
 		}
 		all = append(all, b)
 	}
-	return all, nil
+	slices.SortFunc(all, later)
+	return all[:min(n, len(all))], nil
 }
+
+// newestLive are the newest of the tasks that have not ended, as they are shown: nothing is waited for.
+func (e *Engine) newestLive(n int) []Brief {
+	var all []Brief
+	for _, t := range e.tasks() {
+		all = append(all, Brief{ID: t.id, At: statusTime(t.feed.Face().Status)})
+	}
+	slices.SortFunc(all, later)
+	all = all[:min(n, len(all))]
+	for i, b := range all {
+		if t := e.find(b.ID); t != nil {
+			all[i] = t.brief()
+		}
+	}
+	return slices.DeleteFunc(all, func(b Brief) bool { return b.State == "" }) // it has just ended, and is in no page
+}
+
+// later orders tasks by their states, the latest first.
+func later(a, b Brief) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.ID, a.ID)) }
 
 // briefOf makes a line of a task.
 func briefOf(task *a2a.Task, main string) Brief {
@@ -100,16 +120,11 @@ func callerOf(m *a2a.Message, main string) string {
 	return brief.Line(source, longestCaller)
 }
 
-func (t *task) lockedBrief() Brief {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.brief()
-}
-
-// brief is the task's line. The caller holds t.mu.
+// brief is the task's line, as it is shown.
 func (t *task) brief() Brief {
-	opening := t.history[:min(1, len(t.history))]
-	return briefOf(&a2a.Task{ID: t.id, ContextID: t.contextID, Status: t.status, Metadata: t.meta, History: opening}, t.engine.cfg.Main)
+	face := t.feed.Face()
+	opening := face.History[:min(1, len(face.History))]
+	return briefOf(&a2a.Task{ID: t.id, ContextID: t.contextID, Status: face.Status, Metadata: face.Meta, History: opening}, t.engine.cfg.Main)
 }
 
 // watches are those who are told of changes of state. While there are none, a change

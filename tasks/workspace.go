@@ -126,8 +126,8 @@ func (r *run) delegate(item agent.Item, begun bool) {
 // delegates reports whether a turn of the task waits for another agent. A message of an
 // agent that comes meanwhile must not wait for that turn: it may be what the other needs.
 func (t *task) delegates() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.lock()
+	defer t.unlock()
 	return slices.ContainsFunc(t.runs, func(r *run) bool { return len(r.delegations) > 0 })
 }
 

@@ -11,14 +11,14 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/feed"
 )
 
 // A Handler does what callers of A2A ask for.
 type Handler interface {
 	a2asrv.RequestHandler
-	Stream(ctx context.Context, req *a2a.SendMessageRequest, after string) iter.Seq2[*tasks.Event, error]
-	Resume(ctx context.Context, req *a2a.SubscribeToTaskRequest, after string) iter.Seq2[*tasks.Event, error]
+	Stream(ctx context.Context, req *a2a.SendMessageRequest, after string) iter.Seq2[*feed.Event, error]
+	Resume(ctx context.Context, req *a2a.SubscribeToTaskRequest, after string) iter.Seq2[*feed.Event, error]
 }
 
 // Handler returns a handler that makes a span of each call that brings a message, cancels or
@@ -69,8 +69,8 @@ func (h handler) CancelTask(ctx context.Context, req *a2a.CancelTaskRequest) (*a
 }
 
 // Stream sends a message and follows its task.
-func (h handler) Stream(ctx context.Context, req *a2a.SendMessageRequest, after string) iter.Seq2[*tasks.Event, error] {
-	return func(yield func(*tasks.Event, error) bool) {
+func (h handler) Stream(ctx context.Context, req *a2a.SendMessageRequest, after string) iter.Seq2[*feed.Event, error] {
+	return func(yield func(*feed.Event, error) bool) {
 		ctx, span := h.t.begin(ctx, "SendStreamingMessage", messageOf(req))
 		defer span.End()
 		followed(span, h.Handler.Stream(ctx, marked(req, span), after), yield)
@@ -78,8 +78,8 @@ func (h handler) Stream(ctx context.Context, req *a2a.SendMessageRequest, after 
 }
 
 // Resume follows a task.
-func (h handler) Resume(ctx context.Context, req *a2a.SubscribeToTaskRequest, after string) iter.Seq2[*tasks.Event, error] {
-	return func(yield func(*tasks.Event, error) bool) {
+func (h handler) Resume(ctx context.Context, req *a2a.SubscribeToTaskRequest, after string) iter.Seq2[*feed.Event, error] {
+	return func(yield func(*feed.Event, error) bool) {
 		ctx, span := h.t.begin(ctx, "SubscribeToTask", nil)
 		defer span.End()
 		followed(span, h.Handler.Resume(ctx, req, after), yield)
@@ -87,7 +87,7 @@ func (h handler) Resume(ctx context.Context, req *a2a.SubscribeToTaskRequest, af
 }
 
 // followed passes events on and notes what is to be known of them.
-func followed(span trace.Span, events iter.Seq2[*tasks.Event, error], yield func(*tasks.Event, error) bool) {
+func followed(span trace.Span, events iter.Seq2[*feed.Event, error], yield func(*feed.Event, error) bool) {
 	known := false
 	for e, err := range events {
 		noteError(span, err)

@@ -12,7 +12,7 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/feed"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
 )
 
@@ -32,11 +32,11 @@ func (d *desk) SendMessage(ctx context.Context, req *a2a.SendMessageRequest) (a2
 	return &a2a.Task{ID: "T", ContextID: "C", Status: a2a.TaskStatus{State: a2a.TaskStateCompleted}}, nil
 }
 
-func (d *desk) Stream(_ context.Context, req *a2a.SendMessageRequest, _ string) iter.Seq2[*tasks.Event, error] {
+func (d *desk) Stream(_ context.Context, req *a2a.SendMessageRequest, _ string) iter.Seq2[*feed.Event, error] {
 	d.got = req
-	return func(yield func(*tasks.Event, error) bool) {
-		_ = yield(&tasks.Event{Event: &a2a.Task{ID: "T", ContextID: "C"}}, nil) &&
-			yield(&tasks.Event{Event: &a2a.TaskStatusUpdateEvent{TaskID: "T", ContextID: "C", Status: a2a.TaskStatus{State: a2a.TaskStateFailed}}}, nil)
+	return func(yield func(*feed.Event, error) bool) {
+		_ = yield(&feed.Event{Event: &a2a.Task{ID: "T", ContextID: "C"}}, nil) &&
+			yield(&feed.Event{Event: &a2a.TaskStatusUpdateEvent{TaskID: "T", ContextID: "C", Status: a2a.TaskStatus{State: a2a.TaskStateFailed}}}, nil)
 	}
 }
 

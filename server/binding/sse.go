@@ -13,7 +13,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/server/guard"
 	"github.com/Molecule-AI/molecule-codex-runtime/server/respond"
 	"github.com/Molecule-AI/molecule-codex-runtime/server/wire"
-	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/feed"
 )
 
 const eventStream = "text/event-stream"
@@ -83,7 +83,7 @@ func (b *Bindings) pumpStream(ctx context.Context, out *sseWriter, open func() g
 
 // encodeEvent encodes an event. One that is made for its reader alone, as the whole task and
 // what is replayed, is bounded as answers are.
-func encodeEvent(ctx context.Context, part *bounds.Answering, e *tasks.Event, f *framing) ([]byte, error) {
+func encodeEvent(ctx context.Context, part *bounds.Answering, e *feed.Event, f *framing) ([]byte, error) {
 	encode := func() ([]byte, error) { return e.Encoded(f.form.Name, f.form.Encode) }
 	if e.Shared {
 		return encode()

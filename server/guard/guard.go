@@ -15,6 +15,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/server/respond"
 	"github.com/Molecule-AI/molecule-codex-runtime/server/wire"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/feed"
 )
 
 // A Guard stands between every binding and the handler: it refuses what the card
@@ -56,7 +57,7 @@ func guarded[Req, Res any](ctx context.Context, g *Guard, name string, req Req, 
 
 // guardedStream is one streaming call behind the guard.
 func guardedStream[Req any](ctx context.Context, g *Guard, name string, req Req, after string, f func(context.Context, Req, string) Events) Events {
-	return func(yield func(*tasks.Event, error) bool) {
+	return func(yield func(*feed.Event, error) bool) {
 		bounds.Decoded(ctx)
 		if err := cmp.Or(g.checkExtensions(ctx), g.checkStreaming()); err != nil {
 			yield(nil, err)
@@ -64,7 +65,7 @@ func guardedStream[Req any](ctx context.Context, g *Guard, name string, req Req,
 		}
 		nameCaller(ctx)
 		reading := true
-		err := g.pump(ctx, name, func() Events { return f(ctx, req, after) }, func(e *tasks.Event) bool {
+		err := g.pump(ctx, name, func() Events { return f(ctx, req, after) }, func(e *feed.Event) bool {
 			reading = reading && yield(e, nil)
 			return reading
 		})
@@ -76,7 +77,7 @@ func guardedStream[Req any](ctx context.Context, g *Guard, name string, req Req,
 
 // pump hands events on until there are no more, one cannot be handed on, or the
 // handler fails or panics, which is what it returns.
-func (g *Guard) pump(ctx context.Context, name string, open func() Events, put func(*tasks.Event) bool) (err error) {
+func (g *Guard) pump(ctx context.Context, name string, open func() Events, put func(*feed.Event) bool) (err error) {
 	defer g.Rescue(ctx, name, &err)
 	for e, err := range open() {
 		if err != nil {

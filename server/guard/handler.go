@@ -9,10 +9,11 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/feed"
 )
 
 // Events are a stream.
-type Events = iter.Seq2[*tasks.Event, error]
+type Events = iter.Seq2[*feed.Event, error]
 
 // A Handler does what callers ask for; a [tasks.Engine] is one.
 type Handler interface {
@@ -28,7 +29,7 @@ var _ Handler = (*tasks.Engine)(nil)
 
 // Failed is a stream that is an error and nothing else.
 func Failed(err error) Events {
-	return func(yield func(*tasks.Event, error) bool) { yield(nil, err) }
+	return func(yield func(*feed.Event, error) bool) { yield(nil, err) }
 }
 
 // A Call is what is known of a call beside its request.

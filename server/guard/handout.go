@@ -16,6 +16,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/server/wire"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/attach"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/feed"
 )
 
 // How much of the files that an answer hands out is in it as bytes; what is beyond is
@@ -229,7 +230,7 @@ func (h *handout) Resume(ctx context.Context, req *a2a.SubscribeToTaskRequest, a
 
 // events shows the files of a stream.
 func (h *handout) events(ctx context.Context, accepts []string, events Events) Events {
-	return func(yield func(*tasks.Event, error) bool) {
+	return func(yield func(*feed.Event, error) bool) {
 		for e, err := range events {
 			if e != nil && hasFiles(e.Event) {
 				if err := begin(ctx, e.Event); err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/feed"
 )
 
 // direct is the engine, but for messages that the suite wants to be answered
@@ -23,9 +24,9 @@ func (d direct) SendMessage(ctx context.Context, req *a2a.SendMessageRequest) (a
 }
 
 // Stream implements server.Handler.
-func (d direct) Stream(ctx context.Context, req *a2a.SendMessageRequest, after string) iter.Seq2[*tasks.Event, error] {
+func (d direct) Stream(ctx context.Context, req *a2a.SendMessageRequest, after string) iter.Seq2[*feed.Event, error] {
 	if m := answerTo(req); m != nil {
-		return func(yield func(*tasks.Event, error) bool) { yield(&tasks.Event{Event: m}, nil) }
+		return func(yield func(*feed.Event, error) bool) { yield(&feed.Event{Event: m}, nil) }
 	}
 	return d.Engine.Stream(ctx, req, after)
 }
