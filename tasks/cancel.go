@@ -44,11 +44,18 @@ func (e *Engine) CancelTask(ctx context.Context, req *a2a.CancelTaskRequest) (*a
 // cancel begins to end a task, if it has not ended, and returns it as it was before. The
 // caller still has to load one that has.
 func (e *Engine) cancel(ctx context.Context, id a2a.TaskID, by origin.Sender) (*view, error) {
-	// Nothing is being submitted under the lock, so each turn of the task is either
-	// with the runner or refused.
-	e.admit.Lock()
-	defer e.admit.Unlock()
 	t := e.find(id)
+	if t == nil { // it may just be accepted
+		e.admit.Lock()
+		t = e.find(id)
+		e.admit.Unlock()
+	}
+	if t != nil {
+		// Nothing of the task is being submitted meanwhile, so each turn of it is either with the runner
+		// or refused.
+		defer e.admit.pass(e.lane(t.conversation))()
+		t = e.find(id)
+	}
 	if err := e.reachable(ctx, by, id, t); err != nil {
 		return nil, err
 	}

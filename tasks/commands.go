@@ -69,7 +69,7 @@ func commandIn(m *a2a.Message) string {
 // wait for anything that does. The caller holds e.admit.
 func (e *Engine) command(ctx context.Context, in *incoming) (*view, error) {
 	t := e.taskFor(in)
-	t.thread = commandPrefix + t.thread
+	t.conversation = commandPrefix + t.conversation
 	r, err := t.join(in, e.cfg.journaled(ctx))
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (c Config) journaled(ctx context.Context) func(store.Message, store.Head) e
 }
 
 // about is the conversation that a command's task is about.
-func (t *task) about() string { return strings.TrimPrefix(t.thread, commandPrefix) }
+func (t *task) about() string { return strings.TrimPrefix(t.conversation, commandPrefix) }
 
 // obey carries a command out; others are the tasks under way that it is about. It
 // does not wait. A command that a stop of ours leaves without an answer is
@@ -127,7 +127,7 @@ func (e *Engine) obey(r *run, command string, others []*task) {
 func (e *Engine) endAgents(conversation string, others []*task) int {
 	all := map[string]bool{conversation: true}
 	for _, t := range others {
-		all[t.thread] = true
+		all[t.conversation] = true
 	}
 	ended := 0
 	for each := range all {

@@ -22,10 +22,8 @@ type Engine struct {
 	stop context.CancelFunc
 	wg   sync.WaitGroup // cancels under way and armed timers
 
-	// admit makes the order of the journal that of the runner's queues: it is held
-	// from the look for a message's key until the message is queued. Nothing is read
-	// meanwhile that grows with what a task has said: see look.
-	admit  sync.Mutex
+	// While a message passes nothing is read that grows with what a task has said: see look.
+	admit  admission
 	closed bool // guarded by admit
 
 	staging staging

@@ -29,7 +29,7 @@ func (e *Engine) host(in *incoming) *task {
 		switch {
 		case asks && t.hasOpen(in.names()):
 			return t
-		case t.thread != conversation:
+		case t.conversation != conversation:
 		case asks && (asking == nil || at.Before(since)):
 			asking, since = t, at
 		case e.steers(in) && t.turning(nil, in.options) != "":
@@ -49,7 +49,7 @@ func (e *Engine) askedAside(conversation string, from origin.Sender) {
 		return
 	}
 	for _, t := range e.ofConversation(conversation) {
-		if t.thread == conversation {
+		if t.conversation == conversation {
 			t.askedBeside(from)
 		}
 	}

@@ -94,6 +94,9 @@ func (in *incoming) refuse(why error) bool {
 	return why != nil
 }
 
+// named is the task that the message names, "" if it names none.
+func (in *incoming) named() a2a.TaskID { return a2a.TaskID(in.key.Task) }
+
 // class is what the task of a message is kept among if no turn is made of it. A command that
 // ends something must not be carried out again: it would end what came after it.
 func (in *incoming) class() store.Class {

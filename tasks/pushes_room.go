@@ -49,7 +49,7 @@ func (e *Engine) takesSetting(t *task, known []receiver, next receiver) error {
 	case size > mostPushBytes:
 		return refusal.New(a2a.ErrInvalidParams, "the push notification settings of the task would take %d bytes together, and may take %d; "+
 			"delete one first, or give shorter tokens and credentials", size, mostPushBytes)
-	case t != nil && len(others) == len(known) && e.pushesFull(t.thread):
+	case t != nil && len(others) == len(known) && e.pushesFull(t.conversation):
 		return refusal.New(a2a.ErrServerError, "too many push notifications wait for their receivers; "+
 			"do without a setting and ask for the task, or send this again later")
 	}
@@ -80,10 +80,10 @@ func (t *task) reserve(all []store.Delivery) bool {
 	for _, d := range all {
 		size += len(d.Body)
 	}
-	if reserve == nil || size == 0 || reserve(t.thread, size) {
+	if reserve == nil || size == 0 || reserve(t.conversation, size) {
 		return true
 	}
-	t.engine.warnCrowded(t.thread)
+	t.engine.warnCrowded(t.conversation)
 	return false
 }
 
@@ -91,7 +91,7 @@ func (t *task) reserve(all []store.Delivery) bool {
 // task asks, and its end, they are always told. The caller holds t.mu.
 func (t *task) spare(isState bool) bool {
 	state := t.status.State
-	if isState && (state.Terminal() || reply.NeedsCaller(state)) || !t.engine.pushesFull(t.thread) {
+	if isState && (state.Terminal() || reply.NeedsCaller(state)) || !t.engine.pushesFull(t.conversation) {
 		return false
 	}
 	t.engine.cfg.Metrics.PushesDropped(len(t.pushes))

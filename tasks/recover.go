@@ -228,7 +228,7 @@ func (e *Engine) submitAgain(r *run) {
 		r.reject()
 		return
 	}
-	job := executor.Job{ID: r.jobID, Context: t.thread, Input: r.input, Options: r.options, Size: r.weight, Accepted: true, Patient: true, Trace: keys.TraceOf(r.message), Peer: t.forPeer(r.from), Lend: r.lend}
+	job := executor.Job{ID: r.jobID, Context: t.conversation, Input: r.input, Options: r.options, Size: r.weight, Accepted: true, Patient: true, Trace: keys.TraceOf(r.message), Peer: t.forPeer(r.from), Lend: r.lend}
 	if m := r.recovered; m.Attempt > 0 {
 		job.Cut = &executor.Cut{Attempt: m.Attempt, ThreadID: m.Thread, Tool: m.Tool}
 	}
@@ -316,7 +316,7 @@ func (t *task) rejoin(m *store.Message) (*run, error) {
 		task: t, message: message, from: in.from, jobID: m.Job, input: in.Input, weight: in.weight(), options: in.options, refused: in.refused, lend: lend,
 		recovered: m, attempt: m.Attempt, tool: m.Tool,
 	}
-	if strings.HasPrefix(t.thread, commandPrefix) {
+	if strings.HasPrefix(t.conversation, commandPrefix) {
 		r.command = brief.Or(commandIn(message), restartIn(message.Metadata))
 	}
 	t.runs = append(t.runs, r)

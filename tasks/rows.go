@@ -33,7 +33,7 @@ func (t *task) row() store.Head {
 		told = ""
 	}
 	return store.Head{
-		ID: string(t.id), Context: t.contextID, Conversation: t.thread,
+		ID: string(t.id), Context: t.contextID, Conversation: t.conversation,
 		State: string(t.status.State), At: statusTime(t.status), Ended: t.status.State.Terminal(),
 		Body:  codec.Encode(head{t.status, t.meta, t.turns, t.messages, t.canceling, told, t.owed, t.words.gone, t.words.unseen, t.promised, t.sorted}),
 		Class: t.class,

@@ -88,11 +88,24 @@ func (e *Engine) accept(ctx context.Context, req *a2a.SendMessageRequest, patien
 	return v, err
 }
 
-// take makes a turn of a message that is prepared, or finds its task. All messages
-// wait for one lock, so one whose caller has left by then is let go: nothing is begun yet.
+// take makes a turn of a message that is prepared, or finds its task, when it may pass.
 func (e *Engine) take(ctx context.Context, in *incoming) (*view, error) {
+	if in.command == "" {
+		passed := e.pass(in)
+		v, err := e.takeNow(ctx, in, false)
+		passed()
+		if !errors.Is(err, errAlone) {
+			return v, err
+		}
+	}
 	e.admit.Lock()
 	defer e.admit.Unlock()
+	return e.takeNow(ctx, in, true)
+}
+
+// takeNow takes a message that passes. Messages wait for that, so one whose caller has left by then is
+// let go: nothing is begun yet. One that is not alone may be told to pass so, with [errAlone].
+func (e *Engine) takeNow(ctx context.Context, in *incoming, alone bool) (*view, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -106,6 +119,8 @@ func (e *Engine) take(ctx context.Context, in *incoming) (*view, error) {
 	}
 	known, err := e.known(ctx, in)
 	switch {
+	case err == nil && !alone && (in.retry || in.push != nil): // it may be about another conversation
+		return nil, errAlone
 	case err == nil:
 		return e.again(ctx, in, known)
 	case !errors.Is(err, store.ErrUnknown):
@@ -186,21 +201,21 @@ func (e *Engine) room(in *incoming, t *task) error {
 // job is what the runner is given of the message.
 func (in *incoming) job(t *task, id string) executor.Job {
 	return executor.Job{
-		ID: id, Context: t.thread, Input: in.Input, Options: in.options, Size: in.weight(), Patient: in.patient, Trace: keys.TraceOf(in.message),
+		ID: id, Context: t.conversation, Input: in.Input, Options: in.options, Size: in.weight(), Patient: in.patient, Trace: keys.TraceOf(in.message),
 		Peer: t.forPeer(in.from), Lend: t.engine.loans().Lender(&in.Prompt),
 	}
 }
 
 // further makes a further turn of a message that names a task, or an answer.
 func (e *Engine) further(ctx context.Context, in *incoming) (*view, error) {
-	t := e.find(a2a.TaskID(in.key.Task))
+	t := e.find(in.named())
 	if err := e.reachable(ctx, in.from, a2a.TaskID(in.key.Task), t); err != nil {
 		return nil, err
 	}
 	if err := e.belongs(ctx, in, t); err != nil {
 		return nil, err
 	}
-	if t.thread != t.about() {
+	if t.conversation != t.about() {
 		return nil, refusal.New(a2a.ErrUnsupportedOperation, "task %q is that of a command, which takes no further message", t.id)
 	}
 	return e.within(ctx, in, t)
@@ -321,7 +336,7 @@ func (e *Engine) belongs(ctx context.Context, in *incoming, live *task) error {
 		return err
 	}
 	task := v.task
-	sameTalk := live != nil && e.conversation(in) == live.thread
+	sameTalk := live != nil && e.conversation(in) == live.conversation
 	if in.key.Context != "" && in.key.Context != task.ContextID && !sameTalk {
 		return refusal.New(a2a.ErrInvalidParams,
 			"task %q belongs to another context than %q; leave the contextId out or give the task's own", task.ID, brief.Clip(in.key.Context, 64))

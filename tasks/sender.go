@@ -47,7 +47,7 @@ func (e *Engine) fromJournal(body []byte) (*a2a.Message, origin.Sender, error) {
 // and where there is no such conversation, the user may be in any that is no agent's.
 func (t *task) mute(s origin.Sender) bool {
 	e := t.engine
-	return s.IsPeer() || !s.Answers() && e.cfg.Main != "" && t.thread != e.conversation(&incoming{})
+	return s.IsPeer() || !s.Answers() && e.cfg.Main != "" && t.conversation != e.conversation(&incoming{})
 }
 
 // OfPeer reports whether a conversation is one with another agent, or with a chat. Only a

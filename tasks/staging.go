@@ -138,8 +138,7 @@ func (e *Engine) foresee(ctx context.Context, in *incoming) (wanted bool, err er
 	}
 	probe.message = &m
 	wrong := probe.Compose(probe.message, probe.from, e.cfg.Files)
-	e.admit.Lock()
-	defer e.admit.Unlock()
+	defer e.pass(in)()
 	known, err := e.known(ctx, in)
 	switch {
 	case err == nil:
@@ -172,7 +171,7 @@ func (e *Engine) placeFor(ctx context.Context, in *incoming) error {
 	}
 	t := e.host(in)
 	if in.key.Task != "" {
-		t = e.find(a2a.TaskID(in.key.Task))
+		t = e.find(in.named())
 		if err := e.reachable(ctx, in.from, a2a.TaskID(in.key.Task), t); err != nil {
 			return err
 		}

@@ -20,14 +20,14 @@ import (
 
 // A task is a task that has not ended, or whose last readers have not.
 type task struct {
-	engine    *Engine
-	id        a2a.TaskID
-	contextID string
-	thread    string        // the conversation that its turns run in
-	class     store.Class   // what it is kept among if no turn is made of it
-	over      chan struct{} // closed when the task has ended
-	waiters   atomic.Int32  // callers who wait for its reply; one can move on to another task
-	headWaits atomic.Bool   // a state that is shown has not been committed yet
+	engine       *Engine
+	id           a2a.TaskID
+	contextID    string
+	conversation string        // that its turns run in
+	class        store.Class   // what it is kept among if no turn is made of it
+	over         chan struct{} // closed when the task has ended
+	waiters      atomic.Int32  // callers who wait for its reply; one can move on to another task
+	headWaits    atomic.Bool   // a state that is shown has not been committed yet
 
 	mu         sync.Mutex // guards the fields below
 	status     a2a.TaskStatus
@@ -76,9 +76,9 @@ type ending struct {
 	meta  map[string]any // what it adds to the task's metadata; nil values take away
 }
 
-func (e *Engine) newTask(id a2a.TaskID, contextID, thread string) *task {
+func (e *Engine) newTask(id a2a.TaskID, contextID, conversation string) *task {
 	t := &task{
-		engine: e, id: id, contextID: contextID, thread: thread,
+		engine: e, id: id, contextID: contextID, conversation: conversation,
 		over:   make(chan struct{}),
 		status: a2a.TaskStatus{State: a2a.TaskStateSubmitted, Timestamp: now()},
 		sorted: true,
@@ -298,7 +298,7 @@ func (t *task) entry(in *incoming) (func(stored *a2a.Message, job string) store.
 	}
 	return func(stored *a2a.Message, job string) store.Message {
 		return store.Message{
-			Key: in.key, Digest: in.digest, TaskID: string(t.id), Job: job, Conversation: t.thread, Body: codec.Encode(keptMessage{*stored, &in.from}), Push: pushed,
+			Key: in.key, Digest: in.digest, TaskID: string(t.id), Job: job, Conversation: t.conversation, Body: codec.Encode(keptMessage{*stored, &in.from}), Push: pushed,
 			Files: in.uses(),
 		}
 	}, nil

@@ -83,7 +83,7 @@ func (e *Engine) conversation(in *incoming) string {
 // it belongs to waits for an agent: they would wait for each other.
 func (e *Engine) aside(in *incoming, conversation string) string {
 	if e.cfg.Workspace == nil || in.from.Kind != origin.Anybody && !in.from.IsPeer() ||
-		!slices.ContainsFunc(e.ofConversation(conversation), func(t *task) bool { return t.thread == conversation && t.delegates() }) {
+		!slices.ContainsFunc(e.ofConversation(conversation), func(t *task) bool { return t.conversation == conversation && t.delegates() }) {
 		return conversation
 	}
 	return conversation + asideOf + a2a.NewContextID()
@@ -95,16 +95,19 @@ const asideOf = "/aside/"
 // isOf reports whether the task is of a conversation, in it or aside of it: its /stop and /status
 // reach both.
 func (t *task) isOf(conversation string) bool {
-	return t.thread == conversation || conversation != "" && t.asideFrom() == conversation
+	return t.conversation == conversation || conversation != "" && t.asideFrom() == conversation
 }
 
 // asideFrom is the conversation that the task went aside of, "" if it did of none.
-func (t *task) asideFrom() string {
-	i := strings.LastIndex(t.thread, asideOf)
-	if i < 0 || t.engine.cfg.Workspace == nil || uuid.Validate(t.thread[i+len(asideOf):]) != nil {
+func (t *task) asideFrom() string { return t.engine.asideFrom(t.conversation) }
+
+// asideFrom is the conversation that another went aside of, "" if it did of none.
+func (e *Engine) asideFrom(conversation string) string {
+	i := strings.LastIndex(conversation, asideOf)
+	if i < 0 || e.cfg.Workspace == nil || uuid.Validate(conversation[i+len(asideOf):]) != nil {
 		return ""
 	}
-	return t.thread[:i]
+	return conversation[:i]
 }
 
 // delegateTool is the tool whose call lasts until another agent has answered.

@@ -1,0 +1,90 @@
+package tasks
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+)
+
+// An admission makes the order of the journal that of the runner's queues, for each conversation by
+// itself: a message passes from the look for its key until it is queued, and others of its conversation,
+// or of its key, wait. Those of other conversations pass at the same time, so that the journal commits
+// them together. What concerns more than one conversation passes alone. Who passes holds e.admit.
+// The zero value is ready.
+type admission struct {
+	sync.RWMutex // held for reading by each message that passes
+
+	mu    sync.Mutex // guards lanes
+	lanes map[string]*lane
+}
+
+// A lane is what messages pass that share something, one after the other.
+type lane struct {
+	mu    sync.Mutex
+	users int // that hold it or wait; guarded by admission.mu
+}
+
+// errAlone says that a message must pass alone.
+var errAlone = errors.New("the message passes alone")
+
+// pass waits until a message may pass: all that pass have their lanes in the same order. What it returns
+// is called when the message is queued.
+func (a *admission) pass(names ...string) (passed func()) {
+	a.RLock()
+	for _, name := range names {
+		a.enter(name).mu.Lock()
+	}
+	return func() {
+		for _, name := range names {
+			a.leave(name)
+		}
+		a.RUnlock()
+	}
+}
+
+func (a *admission) enter(name string) *lane {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	l := a.lanes[name]
+	if l == nil {
+		if a.lanes == nil {
+			a.lanes = map[string]*lane{}
+		}
+		l = &lane{}
+		a.lanes[name] = l
+	}
+	l.users++
+	return l
+}
+
+func (a *admission) leave(name string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	l := a.lanes[name]
+	l.mu.Unlock()
+	if l.users--; l.users == 0 {
+		delete(a.lanes, name)
+	}
+}
+
+// pass waits until a message may pass.
+func (e *Engine) pass(in *incoming) (passed func()) {
+	k := in.key
+	names := []string{fmt.Sprintf("message %q %q %q %q", k.Caller, k.Context, k.Task, k.Message)}
+	conversation := e.conversation(in)
+	if t := e.find(in.named()); t != nil {
+		conversation = t.conversation
+	}
+	if conversation != "" { // else it begins one of its own
+		names = append(names, e.lane(conversation))
+	}
+	return e.admit.pass(names...)
+}
+
+// lane names that of a conversation. One that went aside has that of the one that it went aside of.
+func (e *Engine) lane(conversation string) string {
+	conversation = strings.TrimPrefix(conversation, commandPrefix)
+	return "conversation " + cmp.Or(e.asideFrom(conversation), conversation)
+}
