@@ -2,53 +2,14 @@ package tasks
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 
-	"github.com/a2aproject/a2a-go/v2/a2a"
-
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/attach"
-	"github.com/Molecule-AI/molecule-codex-runtime/tasks/codec"
-	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
-	"github.com/Molecule-AI/molecule-codex-runtime/tasks/origin"
-	"github.com/Molecule-AI/molecule-codex-runtime/tasks/refusal"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/overrides"
 )
-
-// A keptQuestion is what the journal keeps of a question, for the next process.
-type keptQuestion struct {
-	Job        string         `json:"job"` // that has asked
-	Kind       string         `json:"kind,omitempty"`
-	Text       string         `json:"text"`
-	Data       map[string]any `json:"data,omitempty"`
-	AnsweredBy string         `json:"answeredBy,omitempty"` // the job of a message that has not had its effect yet
-
-	Options agent.Options   `json:"options,omitzero"` // of the turn that has asked
-	From    origin.Sender   `json:"from,omitzero"`    // whose message has begun it
-	Met     []origin.Sender `json:"met,omitempty"`    // who have been posed what it asks
-}
-
-// row is what the journal keeps; by is the job of the message that answers.
-func (q *question) row(by string) store.Question {
-	kept := keptQuestion{Job: q.job, Kind: q.asked.Kind, Text: q.asked.Text, Data: q.asked.Data, AnsweredBy: by, Options: q.has, From: q.from, Met: q.met}
-	return store.Question{ID: q.asked.ID, Body: codec.Encode(kept), Asked: q.at, Deadline: q.asked.Deadline}
-}
-
-// readQuestion reads a row of the journal.
-func readQuestion(row store.Question) (q *question, by string, err error) {
-	var kept keptQuestion
-	if err := json.Unmarshal(row.Body, &kept); err != nil {
-		return nil, "", fmt.Errorf("question %s in the journal: %w", row.ID, err)
-	}
-	return &question{job: kept.Job, has: kept.Options, from: kept.From, met: kept.Met, at: row.Asked, asked: agent.Question{
-		ID: row.ID, Kind: kept.Kind, Text: kept.Text, Data: kept.Data, Deadline: row.Deadline,
-	}}, kept.AnsweredBy, nil
-}
 
 // answer gives a message to the turn that asked for it. Without an open question
 // it returns nil, and the message is one like any other. The caller holds e.admit.
@@ -90,201 +51,35 @@ func (e *Engine) answer(ctx context.Context, in *incoming, t *task) (*view, erro
 	return nil, nil
 }
 
-// A notAskedError refuses data, which the model could make nothing of: the message becomes
-// no turn, of this task or of another.
-type notAskedError struct{ error }
-
-func (e notAskedError) Unwrap() error { return e.error }
-
-func asksNothing(t *task) error {
-	return notAskedError{refusal.New(a2a.ErrUnsupportedOperation, "task %q asks nothing (any more): the question was answered, or it has expired", t.id)}
-}
-
-// pick finds the question that a message answers: the one whose id stands in its
-// data, else the oldest. The caller holds t.mu.
-func (t *task) pick(in *incoming) (i int, ok bool) {
-	named := in.names()
-	if named == nil {
-		return 0, len(t.questions) > 0
-	}
-	id, _ := named.(string) // what is no text is the id of no question
-	i = slices.IndexFunc(t.questions, func(q *question) bool { return q.asked.ID == id })
-	return i, i >= 0
-}
-
-// names is the id by which a message names the question that it answers, nil if it names none.
-func (in *incoming) names() any {
-	data, _ := in.Data.(map[string]any)
-	return data["id"]
-}
-
-// isAnswer reports whether a message is nothing but the answer in data to a question that it names.
-func (in *incoming) isAnswer() bool {
-	data, _ := in.Data.(map[string]any)
-	return in.names() != nil && in.Text == "" && slices.ContainsFunc([]string{"decision", "action", "answers", "content"}, func(key string) bool { return data[key] != nil })
-}
-
-// lateAnswer refuses an answer in data where no question is open: to the task that it names, or to
-// nobody.
-func lateAnswer(in *incoming, t *task) error {
-	switch {
-	case in.key.Task == "":
-		return in.answersNobody()
-	case in.isAnswer():
-		return asksNothing(t)
-	}
-	return nil
-}
-
-// answersNobody refuses an answer in data that names no task and a question of ours, where no
-// task of its conversation asks anything: these are known by their ids, and by what is answered
-// to them. Codex asks the user: another agent's data are no answer.
-func (in *incoming) answersNobody() error {
-	data, _ := in.Data.(map[string]any)
-	_, filled := data["content"].(map[string]any)
-	decided := filled || data["decision"] != nil || data["answers"] != nil || slices.Contains([]any{"accept", "decline", "cancel"}, data["action"])
-	if id, _ := in.names().(string); decided && in.Text == "" && in.from.Answers() && executor.IsQuestionID(id) {
-		return notAskedError{refusal.New(a2a.ErrUnsupportedOperation, "question %q is not open in this conversation: name the task that asks it, unless it was answered or has expired", brief.Clip(id, 64))}
-	}
-	return nil
-}
-
-// take commits a message as the answer to a question, and what was posed as part
-// of the history. The question stays in the journal, with the name of its answer,
-// until it is known that the turn has got that: neither is lost if we die.
-func (t *task) take(ctx context.Context, in *incoming) (*given, error) {
+// answerStale makes a turn of a message that answers what an earlier process has
+// asked. It answers all of it: the new turn asks again what it still needs. Where there can be
+// no such turn, the message ends as rejected, a "no" like any other: the question is over, and
+// in the way of nothing.
+func (e *Engine) answerStale(ctx context.Context, in *incoming, t *task) (*view, error) {
+	var open []*question
+	carrying := *in
 	t.lock()
-	defer t.unlock()
-	if t.status.State.Terminal() || t.canceling {
-		return nil, nil
-	}
-	if len(t.questions) == 0 {
-		return nil, lateAnswer(in, t)
-	}
-	if err := t.roomForAnswer(in); err != nil {
-		return nil, err
-	}
-	entry, err := t.entry(in)
-	if err != nil {
-		return nil, err
-	}
-	status, history, questions, meta := t.status, t.history, t.questions, t.meta
-	turns, answers, owed := t.turns, t.answers, t.owed
-	posed, bytes := t.askedBefore(t.posed())
-	t.turns++
-	t.answers += in.weight()
-	t.owed = t.owed || in.receipt != nil
-	a := &given{message: in.stored(t), job: t.newJob(), from: in.from}
-	switch i, ok := t.pick(in); {
-	case !ok:
-		a.why = "No question of that id is open."
-	case t.unclear(in, questions[i]):
-		a.why, a.unclear = lapsedText, true
-	default:
-		a.index, a.question = i, questions[i]
-		t.questions = slices.Delete(slices.Clone(questions), i, i+1)
-	}
-	state, message := t.waiting()
-	t.status = a2a.TaskStatus{State: state, Timestamp: now(), Message: message}
-	t.note(map[string]any{keys.Turn: keys.TurnStarted, keys.Ahead: nil})
-	t.history = append(slices.Clone(history), posed, a.message)
-	if err := t.keepReply(ctx, entry(a.message, a.job), posed, a.question); err != nil {
-		t.status, t.history, t.questions, t.meta = status, history, questions, meta
-		t.touch()
-		t.turns, t.answers, t.owed = turns, answers, owed
-		return nil, t.engine.journalError("store the message", err)
-	}
-	t.countAsked(bytes)
-	if !t.engine.posts() {
-		meet(questions, in.from)
-	}
-	if a.question != nil {
-		t.given = append(t.given, a)
-	}
-	t.expect(in.receipt)
-	t.adopt(in.push)
-	if a.question != nil { // else it is posed again at once
-		t.announce(store.Change{})
-	}
-	a.view = t.viewLocked()
-	return a, nil
-}
-
-// keepReply commits an answer behind what posed the question, and all of it at once: a
-// question that named an answer which was not accepted would be the next message's, be that
-// another agent's.
-func (t *task) keepReply(ctx context.Context, entry store.Message, posed *a2a.Message, answered ...*question) error {
-	entry.Answers = &store.Answers{Posed: codec.Encode(posed)}
-	for _, q := range answered {
-		if q != nil {
-			entry.Answers.Questions = append(entry.Answers.Questions, q.row(entry.Job))
-		}
-	}
-	if err := t.engine.cfg.Journal.Accept(ctx, entry, t.row()); err != nil {
-		return err
-	}
-	for _, q := range entry.Answers.Questions {
-		t.rec.unask(q.ID)
-	}
-	return nil
-}
-
-// poseAgain puts the question again that a message did not answer, and says why.
-// The message stays in the history.
-func (t *task) poseAgain(a *given, why string) *view {
-	t.lock()
-	defer t.unlock()
-	t.ungive(a)
-	change := store.Change{Ended: []string{a.job}}
-	if t.status.State.Terminal() { // over it
-		if a.question != nil {
-			change.Drop = []string{a.question.asked.ID}
-		}
-		t.save(change)
-		return t.viewLocked()
-	}
 	for _, q := range t.questions {
-		q.why = ""
-	}
-	switch q := a.question; {
-	case q != nil && q.closed:
-		t.words.gone.begin()
-		change.Drop = []string{q.asked.ID}
-	case q != nil:
-		q.why = why
-		t.questions = slices.Insert(slices.Clone(t.questions), min(a.index, len(t.questions)), q)
-		change.Ask = []store.Question{q.row("")}
-	case len(t.questions) > 0:
-		t.questions[0].why = why
-		if a.unclear {
-			t.posedAgain(a.from)
-			change.Ask = unanswered(t.questions)
+		if q.stale() {
+			open = append(open, q)
+			carrying.answers = append(carrying.answers, q.asked.ID)
 		}
 	}
-	t.pose(change)
-	if !a.unclear { // it was understood
-		t.countReposed()
+	t.unlock()
+	carrying.Input = carry(open, in.Input)
+	var err error
+	carrying.options, err = goOn(e.cfg.Bounds, in.message, open)
+	if lost, ok := errors.AsType[*lostError](err); ok {
+		carrying.refused = lost
+	} else if err != nil {
+		return nil, err
 	}
-	return t.viewLocked()
-}
-
-// giveBack undoes what take did to the history. The question stays gone: whoever
-// asked it has just said so.
-func (t *task) giveBack(ctx context.Context, a *given) {
-	t.lock()
-	defer t.unlock()
-	t.ungive(a)
-	change := store.Change{Task: string(t.id), Drop: []string{a.question.asked.ID}}
-	if err := t.engine.cfg.Journal.Write(ctx, change); err != nil { // before the message that it names is gone
-		t.engine.log.Error("a question could not be dropped", "task_id", t.id, "err", err)
+	carrying.message = overrides.Asking(in.message, carrying.options)
+	v, err := e.enqueue(ctx, &carrying, t, func(ctx context.Context, m store.Message, _ store.Head) error {
+		return t.closeStale(ctx, m, open)
+	})
+	if err != nil {
+		t.reopen(open)
 	}
-	t.words.gone.begin()
-	t.history = slices.DeleteFunc(slices.Clone(t.history), func(m *a2a.Message) bool { return m == a.message })
-	t.touch()
-	t.turns-- // its turn has the number that it had
-	row := t.row()
-	if err := t.engine.cfg.Journal.Withdraw(ctx, a.job, &row); err != nil {
-		t.turns++ // the journal has a message of that number still
-		t.engine.log.Error("an answer could not be withdrawn", "task_id", t.id, "err", err)
-	}
+	return v, err
 }

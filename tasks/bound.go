@@ -1,9 +1,6 @@
 package tasks
 
 import (
-	"fmt"
-
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
 )
 
@@ -41,44 +38,4 @@ func (r *run) share(a *artifact, left int) int {
 		}
 	}
 	return share
-}
-
-// add adds a piece to a text while there is room for it. What comes behind a cut is counted.
-func (a *artifact) add(piece string) {
-	if a.all == a.text.Len() {
-		a.text.WriteString(brief.Head(piece, a.most-a.text.Len()))
-	}
-	a.all += len(piece)
-}
-
-// cutOff reports whether a text that is not whole lacks something at its end.
-func (a *artifact) cutOff() bool { return !a.whole && a.all > a.text.Len() }
-
-// fitted is a whole text as far as there is room for it, and a line that says what is
-// missing. Of an empty one, a provider's slip, what was streamed is all there is.
-func (a *artifact) fitted(text string) string {
-	kept, all := a.text.String(), a.all
-	switch {
-	case text != "":
-		kept, all = brief.Head(text, a.most), len(text)
-	case !a.cutOff():
-		return kept
-	}
-	if len(kept) == all {
-		return kept
-	}
-	return kept + a.cutLine(len(kept), all)
-}
-
-// cutLine says that a text was cut, and where the rest is.
-func (a *artifact) cutLine(kept, all int) string {
-	what, where := "text", "all of it is in codex's own thread"
-	if a.media == keys.MediaDiff {
-		what, where = "diff", "the files have all of it"
-	}
-	line := fmt.Sprintf("[the %s was cut here: it had %d bytes, and the runtime had room for %d; %s]", what, all, kept, where)
-	if kept > 0 {
-		line = "\n\n" + line
-	}
-	return line
 }

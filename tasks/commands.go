@@ -15,18 +15,6 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
 )
 
-// The words that are no message to codex, but to the runtime, if a message that
-// names no task consists of one and nothing else.
-const (
-	commandStop   = "/stop"   // ends what runs and waits in the context
-	commandNew    = "/new"    // lets go of the context's thread
-	commandStatus = "/status" // says how the context stands
-)
-
-// commandPrefix marks the conversation that a command's task is kept under: that
-// which it is about, but not one of it.
-const commandPrefix = "command:"
-
 // Conversations knows the threads of conversations.
 type Conversations interface {
 	// Thread returns the thread of a conversation, or "" if it has none.
@@ -44,26 +32,6 @@ type noConversations struct{}
 func (noConversations) Thread(context.Context, string) (string, error) { return "", nil }
 func (noConversations) Drop(context.Context, string) error             { return nil }
 func (noConversations) EndAgents(context.Context, string) (int, error) { return 0, nil }
-
-// commandOf returns the command that a new message is, or "".
-func commandOf(m *a2a.Message) string {
-	if m.TaskID != "" {
-		return ""
-	}
-	return commandIn(m)
-}
-
-// commandIn returns the command that a message consists of, or "".
-func commandIn(m *a2a.Message) string {
-	if len(m.Parts) != 1 {
-		return ""
-	}
-	switch word := strings.TrimSpace(m.Parts[0].Text()); word {
-	case commandStop, commandNew, commandStatus:
-		return word
-	}
-	return ""
-}
 
 // command makes a task of a command, which is answered without codex and does not
 // wait for anything that does. The caller holds e.admit.
@@ -92,9 +60,6 @@ func (r *run) let() {
 func (c Config) journaled(ctx context.Context) func(store.Message, store.Head) error {
 	return func(m store.Message, head store.Head) error { return c.Journal.Accept(ctx, m, head) }
 }
-
-// about is the conversation that a command's task is about.
-func (t *task) about() string { return strings.TrimPrefix(t.conversation, commandPrefix) }
 
 // obey carries a command out; others are the tasks under way that it is about. It
 // does not wait. A command that a stop of ours leaves without an answer is

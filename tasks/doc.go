@@ -78,7 +78,7 @@
 //
 // # In a workspace
 //
-// Who sends decides where a message runs (sender.go): another agent has conversations of
+// Who sends decides where a message runs (origin, route.go): another agent has conversations of
 // its own, whatever it names, and codex gets its words between marks.
 //
 // The platform reads the answer to a blocking call, and nothing else. A [Receipt] tells
@@ -96,7 +96,7 @@
 // of it (diff.go). In a task that has ended, the artifact with the reply stands last
 // and "reply" in the task's metadata names it. The reply is told once: the message of
 // the final status is what went wrong, or that there is no reply. The last chunk of a
-// text is not empty (text.go). The texts of a task have a bound (bound.go). The keys of
+// text is not empty (artifact.go). The texts of a task have a bound (bound.go). The keys of
 // metadata are the Meta constants.
 //
 // Progress is told in the stream and nowhere else: a status update in the
@@ -127,7 +127,7 @@
 // nothing that it points to. A stream reads the task's log from where it was
 // opened. Nothing is queued for a reader and nobody waits for one: entries that
 // every reader has passed are garbage, and one that stalls keeps alive only what
-// it has not read, up to 4 MiB of a task and 32 MiB of all (behind.go). Behind that
+// it has not read, up to 4 MiB of a task and 32 MiB of all (live.go). Behind that
 // its events come from the journal; if that takes nothing at the time, its stream
 // begins anew with the task as it is. A snapshot is the fold of the log up to the
 // cursor where it was taken, so a stream that begins with one has no gap and repeats

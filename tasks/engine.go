@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"maps"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -88,34 +86,4 @@ func (e *Engine) drain(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// tasks returns the tasks that have not ended.
-func (e *Engine) tasks() []*task {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return slices.Collect(maps.Values(e.live))
-}
-
-// find returns a task that has not ended, or nil.
-func (e *Engine) find(id a2a.TaskID) *task {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.live[id]
-}
-
-func (e *Engine) remember(t *task) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.live[t.id] = t
-}
-
-// forget leaves a task that has ended to the journal and its readers. The caller holds t.mu.
-func (e *Engine) forget(t *task) {
-	t.forgetPast()
-	t.countTexts(false)
-	t.retold.forget()
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	delete(e.live, t.id)
 }

@@ -94,3 +94,17 @@ func (r *run) leftWithQuestion(event agent.Ended) bool {
 	given := slices.ContainsFunc(r.task.given, func(a *given) bool { return a.question.run == r })
 	return stops(event) && (given || r.asks())
 }
+
+// parks reports whether a message is left to the next process: this one stops,
+// and no tool of its turn has done anything yet. One whose turn waits for an
+// answer is left to it in any case, with its question.
+func parks(event agent.Ended) bool { return stops(event) && !event.Tools }
+
+func stops(event agent.Ended) bool {
+	return event.Failure != nil && event.Failure.Kind == agent.FailShutdown
+}
+
+// asks reports whether the run's turn waits for an answer.
+func (r *run) asks() bool {
+	return slices.ContainsFunc(r.task.questions, func(q *question) bool { return q.run == r })
+}

@@ -121,16 +121,3 @@ func (r *run) hand(reply *artifact, files []attach.File) {
 		r.task.push(reply, true)
 	}
 }
-
-// hands reports whether an artifact is a file that a turn has made.
-func (a *artifact) hands() bool {
-	_, ok := attach.KeptOf(first(a.parts))
-	return ok && a.text.Len() == 0
-}
-
-func first(parts a2a.ContentParts) *a2a.Part {
-	if len(parts) == 0 {
-		return nil
-	}
-	return parts[0]
-}

@@ -5,8 +5,6 @@ import (
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
-
-	"github.com/Molecule-AI/molecule-codex-runtime/tasks/origin"
 )
 
 // host returns the task that a message becomes part of which names none: the one that asks what its
@@ -40,40 +38,6 @@ func (e *Engine) host(in *incoming) *task {
 		return asking
 	}
 	return running
-}
-
-// askedAside notes that a sender has been asked something aside of a conversation: their words may be for that,
-// and no more for what they were asked in it before.
-func (e *Engine) askedAside(conversation string, from origin.Sender) {
-	if conversation == "" {
-		return
-	}
-	for _, t := range e.ofConversation(conversation) {
-		if t.conversation == conversation {
-			t.askedBeside(from)
-		}
-	}
-}
-
-func (t *task) askedBeside(from origin.Sender) {
-	t.lock()
-	defer t.unlock()
-	if slices.ContainsFunc(t.questions, func(q *question) bool { return q.from == from || slices.Contains(q.met, from) }) {
-		t.saidBeside()
-	}
-}
-
-// ofConversation returns the tasks of a conversation that have not ended, also those that went aside.
-func (e *Engine) ofConversation(conversation string) []*task {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	var found []*task
-	for _, t := range e.live {
-		if t.isOf(conversation) {
-			found = append(found, t)
-		}
-	}
-	return found
 }
 
 // hasOpen reports whether a question of that id is open in the task.

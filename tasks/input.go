@@ -1,6 +1,8 @@
 package tasks
 
 import (
+	"encoding/json"
+	"maps"
 	"strings"
 	"time"
 
@@ -15,6 +17,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/origin"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/prompt"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/refusal"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/sizes"
 )
 
 // longestID bounds the ids that callers invent: they are kept, indexed and logged.
@@ -109,9 +112,124 @@ func (in *incoming) class() store.Class {
 	return store.Unrun
 }
 
-// stored returns the message as it stands in the history of its task.
-func (in *incoming) stored(t *task) *a2a.Message {
-	m := *in.message
-	m.TaskID, m.ContextID = t.id, t.contextID
-	return &m
+// readOverrides reads what a message asks for beside its text. What it must not have
+// counts only if the message is new: what was accepted once is known by its id,
+// whatever the settings say by now.
+func (e *Engine) readOverrides(in *incoming) {
+	in.options, in.refused = e.cfg.Bounds.Read(in.message.Metadata)
+	if in.refused == nil && in.from.IsPeer() {
+		in.refused = e.cfg.Bounds.PlainFolder(in.options.Cwd)
+	}
+	if in.refused == nil {
+		in.notify, in.refused = e.readTarget(in)
+	}
+}
+
+// mostMetadata is how many bytes a message may have beside what its parts say: its metadata
+// and those of its request and its parts, the names, types and URLs of files, extensions,
+// and the tasks that it refers to. It is kept with the message, and is not for the model.
+const mostMetadata = 64 << 10
+
+// trim takes out of a message what is for others and can be long. The metadata of its
+// request are not kept in any case.
+func (e *Engine) trim(in *incoming, req *a2a.SendMessageRequest) {
+	in.extra = req.Metadata
+	if e.cfg.Workspace == nil {
+		return
+	}
+	if _, ok := in.message.Metadata[origin.HistoryKey]; ok {
+		m := *in.message
+		m.Metadata = maps.Clone(m.Metadata)
+		m.Metadata[origin.HistoryKey] = []any{}
+		in.message = &m
+	}
+	if _, ok := in.extra[origin.HistoryKey]; ok {
+		in.extra = maps.Clone(in.extra)
+		delete(in.extra, origin.HistoryKey)
+	}
+}
+
+// checkMetadata refuses a message with more beside its parts than is kept.
+func (in *incoming) checkMetadata() error {
+	n := metadataSize(in.message, in.extra)
+	in.extra = nil // what was not refused is not needed any more
+	if n <= mostMetadata {
+		return nil
+	}
+	return refusal.New(a2a.ErrInvalidParams, "the message has %d bytes of metadata, and at most %d are taken, those of its parts, names and URLs of files, "+
+		"extensions and referenceTaskIds included; send what codex is to read as a part, or in a file", n, mostMetadata)
+}
+
+// metadataSize is what a message and its request take on the wire beside ids and what
+// the parts say.
+func metadataSize(m *a2a.Message, extra map[string]any) int {
+	n := sizes.Wire(0)
+	n.Object(extra)
+	n.Object(m.Metadata)
+	n.Texts(m.Extensions...)
+	for _, id := range m.ReferenceTasks {
+		n.Texts(string(id))
+	}
+	for _, p := range m.Parts {
+		n.Texts(p.Filename, p.MediaType, string(p.URL()))
+		n.Object(p.Metadata)
+	}
+	return int(n)
+}
+
+// The SDK's types can hold parts that it writes and does not read again. What is kept is
+// read by everyone: nothing that cannot be is taken, and what is there all the same, from an
+// earlier version or a disk, costs no more than itself.
+
+// checkKeepable refuses a message that could not be read again.
+func checkKeepable(m *a2a.Message) error {
+	for i, p := range m.Parts {
+		switch {
+		case isVoid(p):
+			return refusal.New(a2a.ErrInvalidParams, "message.parts[%d] is empty", i)
+		case !encodable(p.Data()) || !encodable(p.Metadata):
+			return refusal.New(a2a.ErrInvalidParams, "message.parts[%d] cannot be written as JSON", i)
+		}
+	}
+	if !encodable(m.Metadata) {
+		return refusal.New(a2a.ErrInvalidParams, "message.metadata cannot be written as JSON")
+	}
+	return nil
+}
+
+// isVoid reports whether nothing would be written of what a part says.
+func isVoid(p *a2a.Part) bool {
+	if p == nil {
+		return true
+	}
+	switch c := p.Content.(type) {
+	case a2a.Text:
+		return false
+	case a2a.Raw:
+		return c == nil
+	case a2a.Data:
+		return c.Value == nil
+	case a2a.URL:
+		return c == ""
+	}
+	return true
+}
+
+// encodable reports whether a value of a caller is one of JSON.
+func encodable(value any) bool {
+	if m, ok := value.(map[string]any); value == nil || ok && len(m) == 0 {
+		return true
+	}
+	_, err := json.Marshal(value)
+	return err == nil
+}
+
+// unread logs, once for each task, that not all of it could be read.
+func (e *Engine) unread(id string, why error) {
+	if why == nil {
+		return
+	}
+	if _, said := e.unreadable.LoadOrStore(id, true); !said {
+		e.log.Error("not all of a task in the state database can be read; the rest of it is shown", "task_id", id, "err", why)
+	}
 }

@@ -1,9 +1,7 @@
 package tasks
 
 import (
-	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -24,68 +22,6 @@ import (
 
 // lapsedText stands before the question then.
 const lapsedText = "Your answer was not taken, for it may be meant for something else than what is asked here. Answer again, to this:"
-
-// A lapse is what is known of words that may be meant for something else than what a task asks.
-type lapse struct {
-	Lapsed  bool            `json:"lapsed,omitempty"`
-	PosedTo []origin.Sender `json:"posedTo,omitempty"` // who have been posed since then what is asked
-	Since   time.Time       `json:"since,omitzero"`    // they have; what was written before is for something else
-
-	from, until time.Time // it holds between these; zero if it does from the beginning, or does not pass by itself
-}
-
-// holds reports whether a message may be meant for something else.
-func (l *lapse) holds(in *incoming) bool {
-	over := !l.until.IsZero() && in.written.After(l.until)
-	return l.Lapsed && !over && !in.written.Before(l.from) && (!slices.Contains(l.PosedTo, in.from) || in.written.Before(l.Since))
-}
-
-// fresh reports whether nobody has been posed since what is asked.
-func (l *lapse) fresh() bool { return l.Lapsed && len(l.PosedTo) == 0 }
-
-// words is what is known of words that answer what a task asks: three lapses, and what they go by.
-type words struct {
-	gone     lapse // a question has gone without an answer, or the user was told something beside
-	unseen   lapse // what is asked has not reached who may answer
-	crossing lapse // its sender was told something before it was asked, and words may be on their way
-
-	said      time.Time       // the turn has begun to say something, and nothing has been asked since; zero if it has not
-	heardElse bool            // the user was told something beside, and nothing has been asked since
-	putOff    []origin.Sender // whose answer was, and who have not got yet what was posed again
-	sending   string          // the message that asks, while it is on its way to the user by others and nothing was told since
-	sent      time.Time       // that was
-}
-
-// hold reports whether a message may be meant for something else.
-func (w *words) hold(in *incoming) bool {
-	return w.gone.holds(in) || w.unseen.holds(in) || w.crossing.holds(in)
-}
-
-// crossing is how long after a question words can be for what the user was told before it: they are
-// on their way. By an inbox it is known to a second when they were written.
-const crossing = 2 * time.Second
-
-// reading is how long nobody has read what a turn says, and answered it: words that come sooner are for
-// what is asked.
-const reading = 1500 * time.Millisecond
-
-func (l *lapse) begin() { *l = lapse{Lapsed: true} }
-
-// cross begins one that passes, for words that are written from a time on, or from where one holds that
-// has not passed, or that a question has which is still open: words may come late.
-func (l *lapse) cross(from time.Time, more time.Duration, open bool) {
-	if l.Lapsed && l.from.Before(from) && (open || time.Now().Before(l.until)) {
-		from = l.from
-	}
-	*l = lapse{Lapsed: true, from: from, until: time.Now().Add(crossing + more)}
-}
-
-// posed notes that a sender has been posed what is asked.
-func (l *lapse) posed(to origin.Sender, at time.Time) {
-	if l.Lapsed {
-		l.PosedTo, l.Since = with(slices.Clone(l.PosedTo), to), at
-	}
-}
 
 // unclear reports whether a message may be meant for something else than q, for which it could be
 // leave. The caller holds t.mu.
@@ -116,13 +52,6 @@ func meet(questions []*question, by origin.Sender) {
 	}
 }
 
-func with(all []origin.Sender, one origin.Sender) []origin.Sender {
-	if slices.Contains(all, one) {
-		return all
-	}
-	return append(all, one)
-}
-
 // posts reports whether what is asked reaches who may answer some time later; see [Workspace.Posts].
 func (e *Engine) posts() bool { return e.cfg.Workspace != nil && e.cfg.Workspace.Posts }
 
@@ -150,13 +79,6 @@ func (t *task) cross() {
 		t.words.crossing.cross(t.words.said.Add(reading), 0, open)
 	}
 	t.words.heardElse, t.words.said = false, time.Time{}
-}
-
-// says notes that the turn has something shown that it says. The caller holds t.mu.
-func (t *task) says() {
-	if t.words.said.IsZero() {
-		t.words.said = time.Now()
-	}
 }
 
 // posedAgain notes that what is asked was posed to the sender of an answer that was put off. The caller
@@ -200,47 +122,6 @@ func (t *task) lost() {
 	}
 }
 
-// SaidToUser tells that the user of the workspace is told something, or was just now, that is no
-// reply to what they have sent.
-func (e *Engine) SaidToUser() { e.Telling("", "", Sends) }
-
-// A Delivery is how far a reply has come that others bring to the user.
-type Delivery int
-
-// What is said of one.
-const (
-	Sends   Delivery = iota // it is about to be sent, and nobody has been shown it
-	Failed                  // that has failed, or it is not known whether it has arrived
-	Arrived                 // the platform has it
-)
-
-// Telling says of a reply to the user that is not the answer to a call, by the id of its message, how far
-// it has come, before each try and after it. To what other tasks of its conversation ask it is something
-// beside; without the name of one, to those of all.
-func (e *Engine) Telling(conversation, reply string, how Delivery) {
-	for _, t := range e.tasks() {
-		if conversation == "" || conversation == t.about() {
-			t.beside(reply, how)
-		}
-	}
-}
-
-func (t *task) beside(reply string, how Delivery) {
-	t.lock()
-	defer t.unlock()
-	switch {
-	case t.status.State.Terminal():
-	case !t.poses(reply):
-		if !strings.HasPrefix(reply, string(t.id)) { // else it has posed what is asked, and has been posed again since
-			t.saidBeside()
-		}
-	case how == Sends:
-		t.words.sending, t.words.sent = reply, time.Now()
-	case how == Arrived && t.words.sending == reply: // and nothing was told since it was sent
-		t.read()
-	}
-}
-
 // saidBeside has words be for nothing that the task asks. The caller holds t.mu.
 func (t *task) saidBeside() {
 	t.words.heardElse, t.words.sending, t.words.putOff = true, "", nil
@@ -276,17 +157,23 @@ func (t *task) poses(reply string) bool {
 	return len(t.questions) > 0 && t.status.State == a2a.TaskStateInputRequired && t.status.Message.ID == reply
 }
 
-type writtenKey struct{}
-
-// WithWritten returns the context of a message that was written before it comes here; the zero time is
-// not known.
-func WithWritten(ctx context.Context, at time.Time) context.Context {
-	return context.WithValue(ctx, writtenKey{}, at)
+// askedAside notes that a sender has been asked something aside of a conversation: their words may be for that,
+// and no more for what they were asked in it before.
+func (e *Engine) askedAside(conversation string, from origin.Sender) {
+	if conversation == "" {
+		return
+	}
+	for _, t := range e.ofConversation(conversation) {
+		if t.conversation == conversation {
+			t.askedBeside(from)
+		}
+	}
 }
 
-func writtenAt(ctx context.Context) time.Time {
-	if at, _ := ctx.Value(writtenKey{}).(time.Time); !at.IsZero() {
-		return at
+func (t *task) askedBeside(from origin.Sender) {
+	t.lock()
+	defer t.unlock()
+	if slices.ContainsFunc(t.questions, func(q *question) bool { return q.from == from || slices.Contains(q.met, from) }) {
+		t.saidBeside()
 	}
-	return time.Now()
 }

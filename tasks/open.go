@@ -7,6 +7,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/codec"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/feed"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/refusal"
 )
@@ -76,4 +77,17 @@ func (e *Engine) underWay(ctx context.Context, id a2a.TaskID) (*view, error) {
 	e.admit.Lock()
 	defer e.admit.Unlock()
 	return e.look(ctx, id)
+}
+
+// kept makes a task of what the journal has of it. A list, which is everyone's, must not
+// fail by one task of it: what cannot be read has a word in its place, and the log has why.
+func (e *Engine) kept(row store.Task) *a2a.Task {
+	h, badHead := readHead(row.Head)
+	history, badHistory := codec.DecodeAll(row.History, codec.UnreadMessage)
+	artifacts, badArtifacts := codec.DecodeAll(row.Artifacts, codec.UnreadArtifact)
+	e.unread(row.ID, errors.Join(badHead, badHistory, badArtifacts))
+	return &a2a.Task{
+		ID: a2a.TaskID(row.ID), ContextID: row.Context,
+		Status: h.Status, Metadata: withNotice(h.Metadata, row.Notice), History: history, Artifacts: artifacts,
+	}
 }

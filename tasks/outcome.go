@@ -2,17 +2,13 @@ package tasks
 
 import (
 	"slices"
-	"strings"
 	"time"
-
-	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/progress"
-	"github.com/Molecule-AI/molecule-codex-runtime/tasks/reply"
 )
 
 // end settles the run, and the task with it if no other turn of it waits.
@@ -63,22 +59,6 @@ func (r *run) done(event agent.Ended) store.Change {
 		change.Cut = change.Ended
 	}
 	return change
-}
-
-// leave takes the run out of its task.
-func (r *run) leave() {
-	r.isBehind()
-	r.task.putBehind(r.weight)
-	r.task.runs = slices.DeleteFunc(r.task.runs, func(other *run) bool { return other == r })
-}
-
-// parks reports whether a message is left to the next process: this one stops,
-// and no tool of its turn has done anything yet. One whose turn waits for an
-// answer is left to it in any case, with its question.
-func parks(event agent.Ended) bool { return stops(event) && !event.Tools }
-
-func stops(event agent.Ended) bool {
-	return event.Failure != nil && event.Failure.Kind == agent.FailShutdown
 }
 
 // park lets go of the run and leaves its message where it is, in the journal's queue.
@@ -162,78 +142,6 @@ func (r *run) settleVoid(whole bool) {
 		t.takeBack(a)
 	}
 	r.void = nil
-}
-
-// takeBack takes an artifact out of the task again, and says so. That is no last chunk of
-// anything: it may come behind that of the answer. The caller holds t.mu.
-func (t *task) takeBack(a *artifact) {
-	if i := slices.Index(t.artifacts, a); i >= 0 {
-		t.remove(i)
-	}
-	gone := &a2a.TaskArtifactUpdateEvent{
-		TaskID: t.id, ContextID: t.contextID, Artifact: a.chunk("", nil), Metadata: map[string]any{keys.Void: true},
-	}
-	if a.closed && len(t.pushes) > 0 {
-		t.notify(gone, false)
-	}
-	t.publish(gone)
-}
-
-func rank(a *artifact) int { return rankOf(a.phase) }
-
-func rankOf(phase string) int {
-	switch phase {
-	case agent.PhaseFinalAnswer:
-		return 2
-	case agent.PhaseCommentary:
-		return 0
-	}
-	return 1
-}
-
-// replyLast puts the artifact with the reply behind the others: there are readers that
-// take the last one for the answer. The caller holds t.mu.
-func (t *task) replyLast() {
-	id, _ := t.meta[keys.Reply].(string)
-	i := t.indexOf(a2a.ArtifactID(id))
-	if i >= 0 && i < len(t.artifacts)-1 {
-		reply := t.artifacts[i]
-		t.artifacts = append(slices.Delete(t.artifacts, i, i+1), reply)
-		t.reordered = true
-		t.touch()
-	}
-}
-
-// endingOf says what the end of a turn would make of its task.
-func endingOf(event agent.Ended, said *artifact) *ending {
-	end := &ending{meta: map[string]any{keys.Failure: nil, keys.Reply: nil, keys.Held: nil}}
-	if said != nil {
-		end.meta[keys.Reply] = string(said.id)
-	}
-	switch event.Outcome {
-	case agent.Completed:
-		end.state = a2a.TaskStateCompleted
-		if said == nil || strings.TrimSpace(said.text.String()) == "" { // else it stands in its artifact, and only there: readers show both
-			end.text = reply.Empty
-		}
-		return end
-	case agent.Canceled:
-		end.state = a2a.TaskStateCanceled
-		return end
-	case agent.Interrupted:
-		end.meta[keys.Interrupted] = true
-	}
-	end.state = a2a.TaskStateFailed
-	if event.Outcome == agent.Rejected {
-		end.state = a2a.TaskStateRejected
-	}
-	failure := event.Failure
-	if failure == nil {
-		failure = &agent.Failure{Kind: agent.FailModel, Message: "codex failed without saying why; send the message again"}
-	}
-	end.text = failure.Message
-	end.meta[keys.Failure] = progress.Failure(failure)
-	return end
 }
 
 // measure counts the end of the turn, and leaves word of it for the log.

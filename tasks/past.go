@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -84,4 +85,13 @@ func (t *task) countPast() {
 			r.goesOn()
 		}
 	}
+}
+
+func mib(bytes int) string { return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<<20)) }
+
+// leave takes the run out of its task.
+func (r *run) leave() {
+	r.isBehind()
+	r.task.putBehind(r.weight)
+	r.task.runs = slices.DeleteFunc(r.task.runs, func(other *run) bool { return other == r })
 }

@@ -1,13 +1,11 @@
 package tasks
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
-	"github.com/google/uuid"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
@@ -151,93 +149,9 @@ func (e *Engine) DeleteTaskPushConfig(ctx context.Context, req *a2a.DeleteTaskPu
 	return nil
 }
 
-// settings returns those of a task, in the order of their ids.
-func (e *Engine) settings(ctx context.Context, id a2a.TaskID) ([]push.Setting, error) {
-	rows, err := e.cfg.Journal.Pushes(ctx, string(id))
-	if err != nil {
-		return nil, err
-	}
-	all := make([]push.Setting, len(rows))
-	for i, row := range rows {
-		if all[i], err = push.Decode(row); err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
-}
-
-func (e *Engine) pushError(id a2a.TaskID, doing string, err error) error {
-	if errors.Is(err, store.ErrUnknown) {
-		return refusal.NotFound(id)
-	}
-	return e.journalError(doing, err)
-}
-
-// addSetting commits a setting of a task. The caller holds e.admit.
-func (e *Engine) addSetting(ctx context.Context, id a2a.TaskID, s *setting) error {
-	const doing = "store the push notification setting"
-	known, err := e.receivers(ctx, id)
-	if err != nil {
-		return e.pushError(id, doing, err)
-	}
-	t := e.find(id)
-	if err := e.takesSetting(t, known, s.receiver()); err != nil {
-		return err
-	}
-	if err := e.cfg.Journal.SetPush(ctx, string(id), s.row); err != nil {
-		return e.pushError(id, doing, err)
-	}
-	if t != nil {
-		t.lock()
-		defer t.unlock()
-		t.adopt(s)
-	}
-	return nil
-}
-
 // shown is a setting as its callers see it.
 func shown(id a2a.TaskID, s push.Setting) *a2a.PushConfig {
 	c := s.Config
 	c.TaskID = id
 	return &c
-}
-
-type v0Key struct{}
-
-// WithV0 returns the context of a call whose caller speaks A2A 0.3. A push
-// notification setting that the call makes is answered in that version.
-func WithV0(ctx context.Context) context.Context { return context.WithValue(ctx, v0Key{}, true) }
-
-// version is that of the A2A which a caller speaks.
-func version(ctx context.Context) string {
-	if ctx.Value(v0Key{}) == true {
-		return push.V0
-	}
-	return push.V1
-}
-
-// readSetting checks a setting that a caller has sent, and gives it an id if it
-// has none.
-func (e *Engine) readSetting(ctx context.Context, c *a2a.PushConfig) (*setting, error) {
-	switch {
-	case e.cfg.Push == nil:
-		return nil, noPush()
-	case c == nil:
-		return nil, refusal.New(a2a.ErrInvalidParams, "the push notification setting is missing")
-	}
-	if err := checkSetting(c); err != nil {
-		return nil, err
-	}
-	if err := e.cfg.Push.Check(c.URL); err != nil {
-		return nil, refusal.New(a2a.ErrInvalidParams, "the url for push notifications is refused: %s", brief.Clip(err.Error(), 512))
-	}
-	kept := *c
-	kept.TaskID = ""
-	kept.ID = cmp.Or(c.ID, uuid.NewString())
-	s := push.Setting{Version: version(ctx), Config: kept}
-	row, err := s.Encode()
-	if err != nil {
-		return nil, e.journalError("store the push notification setting", err)
-	}
-	return &setting{Setting: s, row: row}, nil
 }

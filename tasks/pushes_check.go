@@ -1,12 +1,14 @@
 package tasks
 
 import (
+	"cmp"
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/google/uuid"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/push"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/refusal"
 )
@@ -50,43 +52,28 @@ func unfit(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f })
 }
 
-// readPush reads the setting that a message brings with it.
-func (e *Engine) readPush(ctx context.Context, req *a2a.SendMessageRequest, in *incoming) error {
-	if req.Config == nil || req.Config.PushConfig == nil {
-		return nil
+// readSetting checks a setting that a caller has sent, and gives it an id if it
+// has none.
+func (e *Engine) readSetting(ctx context.Context, c *a2a.PushConfig) (*setting, error) {
+	switch {
+	case e.cfg.Push == nil:
+		return nil, noPush()
+	case c == nil:
+		return nil, refusal.New(a2a.ErrInvalidParams, "the push notification setting is missing")
 	}
-	s, err := e.readSetting(ctx, req.Config.PushConfig)
+	if err := checkSetting(c); err != nil {
+		return nil, err
+	}
+	if err := e.cfg.Push.Check(c.URL); err != nil {
+		return nil, refusal.New(a2a.ErrInvalidParams, "the url for push notifications is refused: %s", brief.Clip(err.Error(), 512))
+	}
+	kept := *c
+	kept.TaskID = ""
+	kept.ID = cmp.Or(c.ID, uuid.NewString())
+	s := push.Setting{Version: version(ctx), Config: kept}
+	row, err := s.Encode()
 	if err != nil {
-		return err
+		return nil, e.journalError("store the push notification setting", err)
 	}
-	in.push, in.unnamed = s, req.Config.PushConfig.ID == ""
-	return nil
-}
-
-// pushAgain sees to it that a message that is sent again has the setting which
-// it brings. The caller holds e.admit.
-func (e *Engine) pushAgain(ctx context.Context, in *incoming, task *a2a.Task) error {
-	if in.push == nil || task.Status.State.Terminal() {
-		return nil
-	}
-	if in.unnamed {
-		known, err := e.settings(ctx, task.ID)
-		if err != nil {
-			return e.pushError(task.ID, "load the push notification settings", err)
-		}
-		if slices.ContainsFunc(known, func(s push.Setting) bool { return sameReceiver(s, in.push.Setting) }) {
-			return nil
-		}
-	}
-	return e.addSetting(ctx, task.ID, in.push)
-}
-
-func sameReceiver(a, b push.Setting) bool {
-	auth := func(s push.Setting) a2a.PushAuthInfo {
-		if s.Config.Auth == nil {
-			return a2a.PushAuthInfo{}
-		}
-		return *s.Config.Auth
-	}
-	return a.Version == b.Version && a.Config.URL == b.Config.URL && a.Config.Token == b.Config.Token && auth(a) == auth(b)
+	return &setting{Setting: s, row: row}, nil
 }

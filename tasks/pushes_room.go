@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -96,4 +97,51 @@ func (t *task) spare(isState bool) bool {
 	}
 	t.engine.cfg.Metrics.PushesDropped(len(t.pushes))
 	return true
+}
+
+// A receiver is what a task that has not ended has in memory of a setting. Where it leads,
+// and its secrets, are read when something is posted.
+type receiver struct {
+	id      string
+	version string // [push.V0] or [push.V1]
+	size    int    // of the setting, as it is kept
+}
+
+// A setting is one that a caller has sent.
+type setting struct {
+	push.Setting
+	row store.Push
+}
+
+func (s *setting) receiver() receiver { return newReceiver(s.Setting, s.row) }
+
+func newReceiver(s push.Setting, row store.Push) receiver {
+	r := receiver{id: row.ID, version: push.V1, size: len(row.Body)}
+	if s.Version == push.V0 {
+		r.version = push.V0
+	}
+	return r
+}
+
+func without(all []receiver, id string) []receiver {
+	return slices.DeleteFunc(slices.Clone(all), func(r receiver) bool { return r.id == id })
+}
+
+// pushRow is what the journal keeps of a setting that comes with a message; nil
+// stays nil. The caller holds t.mu.
+func (t *task) pushRow(s *setting) (*store.Push, error) {
+	if s == nil {
+		return nil, nil
+	}
+	if err := t.engine.takesSetting(t, t.pushes, s.receiver()); err != nil {
+		return nil, err
+	}
+	return &s.row, nil
+}
+
+// adopt takes a setting that is committed; nil changes nothing. The caller holds t.mu.
+func (t *task) adopt(s *setting) {
+	if s != nil {
+		t.pushes = append(without(t.pushes, s.row.ID), s.receiver())
+	}
 }

@@ -1,11 +1,11 @@
 package tasks
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"fmt"
 	"iter"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -159,24 +159,52 @@ func parseToken(token string) (store.Position, bool) {
 	return store.Position{At: at, ID: id}, ok && err == nil && id != ""
 }
 
-// trimmed returns the task with the newest n messages of its history, or all of
-// them. The struct is the caller's own.
-func trimmed(task *a2a.Task, n *int) *a2a.Task {
-	out := *task
-	if n != nil && *n < len(out.History) {
-		out.History = out.History[len(out.History)-*n:]
+// titleOfLong stands for a first message that is too long to be looked at: a list must
+// not cost what all of its tasks hold.
+const titleOfLong = "(a long message)"
+
+// Newest returns the n tasks whose state has changed last, the latest first.
+func (e *Engine) Newest(ctx context.Context, n int) ([]Brief, error) {
+	page, err := e.cfg.Journal.Tasks(ctx, store.Query{Limit: n, Opening: longestOpened})
+	if err != nil {
+		return nil, e.journalError("list the tasks", err)
 	}
-	return &out
+	all := e.newestLive(n)
+	for _, row := range page.Tasks {
+		if e.find(a2a.TaskID(row.ID)) != nil || slices.ContainsFunc(all, func(b Brief) bool { return b.ID == a2a.TaskID(row.ID) }) {
+			continue
+		}
+		b := briefOf(e.kept(row), e.cfg.Main)
+		if len(row.History) == 0 {
+			b.Title = titleOfLong
+		}
+		all = append(all, b)
+	}
+	slices.SortFunc(all, later)
+	return all[:min(n, len(all))], nil
 }
 
-func checkHistory(n *int) error {
-	switch {
-	case n == nil:
-		return nil
-	case *n < 0:
-		return refusal.New(a2a.ErrInvalidParams, "historyLength is %d; it must not be negative", *n)
-	case *n > math.MaxInt32:
-		return refusal.New(a2a.ErrInvalidParams, "historyLength is %d; it must be a whole number of 32 bits", *n)
+// newestLive are the newest of the tasks that have not ended, as they are shown: nothing is waited for.
+func (e *Engine) newestLive(n int) []Brief {
+	var all []Brief
+	for _, t := range e.tasks() {
+		all = append(all, Brief{ID: t.id, At: statusTime(t.feed.Face().Status)})
 	}
-	return nil
+	slices.SortFunc(all, later)
+	all = all[:min(n, len(all))]
+	for i, b := range all {
+		if t := e.find(b.ID); t != nil {
+			all[i] = t.brief()
+		}
+	}
+	return slices.DeleteFunc(all, func(b Brief) bool { return b.State == "" }) // it has just ended, and is in no page
+}
+
+// later orders tasks by their states, the latest first.
+func later(a, b Brief) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.ID, a.ID)) }
+
+// GetExtendedAgentCard implements a2asrv.RequestHandler. Cards are the server's:
+// it knows the URL that its caller used.
+func (e *Engine) GetExtendedAgentCard(context.Context, *a2a.GetExtendedAgentCardRequest) (*a2a.AgentCard, error) {
+	return nil, refusal.New(a2a.ErrExtendedCardNotConfigured, "there is no extended agent card; the public one says it all")
 }

@@ -1,28 +1,49 @@
 package tasks
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/a2aproject/a2a-go/v2/a2a"
-
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/codec"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/origin"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/reply"
 )
 
-// An Answerer is a [Runner] whose turns can ask. Without it, a message to a task
-// that asks becomes a further turn.
-type Answerer interface {
-	// Answer gives the answer to a question of a job. It must not block. An
-	// [agent.NotUnderstoodError] leaves the question open; any other error means
-	// that nobody waits for the answer any more.
-	Answer(jobID string, answer agent.Answer) error
+// A keptQuestion is what the journal keeps of a question, for the next process.
+type keptQuestion struct {
+	Job        string         `json:"job"` // that has asked
+	Kind       string         `json:"kind,omitempty"`
+	Text       string         `json:"text"`
+	Data       map[string]any `json:"data,omitempty"`
+	AnsweredBy string         `json:"answeredBy,omitempty"` // the job of a message that has not had its effect yet
+
+	Options agent.Options   `json:"options,omitzero"` // of the turn that has asked
+	From    origin.Sender   `json:"from,omitzero"`    // whose message has begun it
+	Met     []origin.Sender `json:"met,omitempty"`    // who have been posed what it asks
+}
+
+// row is what the journal keeps; by is the job of the message that answers.
+func (q *question) row(by string) store.Question {
+	kept := keptQuestion{Job: q.job, Kind: q.asked.Kind, Text: q.asked.Text, Data: q.asked.Data, AnsweredBy: by, Options: q.has, From: q.from, Met: q.met}
+	return store.Question{ID: q.asked.ID, Body: codec.Encode(kept), Asked: q.at, Deadline: q.asked.Deadline}
+}
+
+// readQuestion reads a row of the journal.
+func readQuestion(row store.Question) (q *question, by string, err error) {
+	var kept keptQuestion
+	if err := json.Unmarshal(row.Body, &kept); err != nil {
+		return nil, "", fmt.Errorf("question %s in the journal: %w", row.ID, err)
+	}
+	return &question{job: kept.Job, has: kept.Options, from: kept.From, met: kept.Met, at: row.Asked, asked: agent.Question{
+		ID: row.ID, Kind: kept.Kind, Text: kept.Text, Data: kept.Data, Deadline: row.Deadline,
+	}}, kept.AnsweredBy, nil
 }
 
 // A question is one that the task waits for an answer to.
@@ -41,68 +62,6 @@ type question struct {
 
 // stale reports whether the turn that has asked is gone.
 func (q *question) stale() bool { return q.run == nil }
-
-// ask poses a question, beside those that are open already.
-func (r *run) ask(asked agent.Question) {
-	t := r.task
-	if t.retold.may(ofDrafts, 0) {
-		r.pushRest()
-	}
-	q := &question{run: r, job: r.jobID, asked: asked, at: time.Now(), has: r.options, from: r.from, met: slices.Clone(r.met)}
-	t.questions = append(t.questions, q)
-	t.unread()
-	t.pose(store.Change{Ask: []store.Question{q.row("")}})
-	t.engine.askedAside(t.asideFrom(), q.from)
-}
-
-// asks reports whether the run's turn waits for an answer.
-func (r *run) asks() bool {
-	return slices.ContainsFunc(r.task.questions, func(q *question) bool { return q.run == r })
-}
-
-// pose brings the task into the state that the open questions make, and commits
-// that with a change. The caller holds t.mu.
-func (t *task) pose(change store.Change) {
-	state, message := t.waiting()
-	change.Durable = true
-	t.enter(state, message, change)
-}
-
-// waiting is the state that the open questions make, and the message that poses
-// them, the oldest first. The caller holds t.mu.
-func (t *task) waiting() (a2a.TaskState, *a2a.Message) {
-	if len(t.questions) == 0 {
-		return a2a.TaskStateWorking, nil
-	}
-	var parts []*a2a.Part
-	for i, q := range t.questions {
-		text := q.text()
-		switch {
-		case i > 0:
-			text = "\n\nTo be answered after that, or by its id:\n\n" + text
-		case t.asideFrom() != "" && !t.ofPeer():
-			text += "\n\n" + fmt.Sprintf(asideText, t.id, q.asked.ID)
-		}
-		parts = append(parts, a2a.NewTextPart(text))
-		if data := q.data(); data != nil {
-			parts = append(parts, a2a.NewDataPart(data))
-		}
-	}
-	return a2a.TaskStateInputRequired, t.message(parts...)
-}
-
-// asideText stands behind what is asked aside of a conversation.
-const asideText = "This is asked aside of the conversation: answer it in the console, or name the task (%s) or, in data, the question (%s) in the answer. Words that name neither go into the conversation."
-
-// posed is the message that poses the open questions: the status, or while a turn
-// behind a restart runs, what it is going to be after that. The caller holds t.mu.
-func (t *task) posed() *a2a.Message {
-	if t.status.State == a2a.TaskStateInputRequired && t.status.Message != nil {
-		return t.status.Message
-	}
-	_, message := t.waiting()
-	return message
-}
 
 // text poses the question in words.
 func (q *question) text() string {
@@ -128,62 +87,30 @@ func (q *question) data() map[string]any {
 	return data
 }
 
-// dropQuestions takes away the questions that gone says are open no more. What
-// was posed stays in the history, and so does the note, if there is one: why
-// that is so. The caller holds t.mu.
-func (t *task) dropQuestions(note string, gone func(*question) bool) {
-	t.closeGiven(note, gone)
-	first := slices.IndexFunc(t.questions, gone)
-	if first < 0 {
-		return
-	}
-	t.words.gone.begin()
-	var dropped []string
-	t.questions = slices.DeleteFunc(slices.Clone(t.questions), func(q *question) bool {
-		if !gone(q) {
-			return false
-		}
-		dropped = append(dropped, q.asked.ID)
-		return true
-	})
-	if first == 0 || note != "" {
-		t.rememberPosed()
-	}
-	if note != "" {
-		t.remember(t.message(a2a.NewTextPart(note)))
-	}
-	t.pose(store.Change{Drop: dropped})
-	if note != "" {
-		t.tell(map[string]any{"type": "notice", "text": note})
-	}
-}
-
-// rememberPosed takes the message that poses the questions into the history. The
-// caller holds t.mu.
-func (t *task) rememberPosed() {
-	if t.status.State == a2a.TaskStateInputRequired && t.status.Message != nil {
-		posed, bytes := t.askedBefore(t.status.Message)
-		t.remember(posed)
-		t.countAsked(bytes)
-	}
-}
-
-// closeQuestions takes away all questions of a task that ends, and returns their
-// ids. The caller holds t.mu.
-func (t *task) closeQuestions() (closed []string) {
-	if len(t.questions) == 0 {
-		return nil
-	}
-	t.rememberPosed()
-	closed, t.questions = ids(t.questions), nil
-	t.disarmExpiry()
-	return closed
-}
-
 func ids(questions []*question) []string {
 	all := make([]string, 0, len(questions))
 	for _, q := range questions {
 		all = append(all, q.asked.ID)
 	}
 	return all
+}
+
+// staleText stands before such a question.
+const staleText = "The runtime was restarted while this question was open, so the turn that asked it was cut off.\n\n"
+
+// staleAnswers says what becomes of an answer to one.
+func staleAnswers(deadline time.Time) string {
+	text := "An answer, in any words, starts a new turn that carries question and answer."
+	if !deadline.IsZero() {
+		text += deadline.UTC().Format(" Without one by 2006-01-02 15:04:05 UTC the task ends as interrupted.")
+	}
+	return text
+}
+
+// unanswered are the rows of questions that no message answers.
+func unanswered(questions []*question) (rows []store.Question) {
+	for _, q := range questions {
+		rows = append(rows, q.row(""))
+	}
+	return rows
 }

@@ -3,13 +3,13 @@ package tasks
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"iter"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/feed"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/reply"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/sizes"
 )
@@ -135,21 +135,6 @@ func (v *view) catchUp(ctx context.Context, sender bool, yield func(*feed.Event,
 	return v.of.engine.replay(ctx, v, from, sender, yield)
 }
 
-// unplaced is a stream without the places of its events.
-func unplaced(events iter.Seq2[*feed.Event, error]) iter.Seq2[a2a.Event, error] {
-	return func(yield func(a2a.Event, error) bool) {
-		for event, err := range events {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			if !yield(event.Event, nil) {
-				return
-			}
-		}
-	}
-}
-
 // asks reports whether an event is a question to the sender.
 func asks(event a2a.Event) bool {
 	update, ok := event.(*a2a.TaskStatusUpdateEvent)
@@ -176,24 +161,32 @@ func (v *view) settled(ctx context.Context) (*a2a.Task, error) {
 
 func settles(state a2a.TaskState) bool { return state.Terminal() || reply.NeedsCaller(state) }
 
-// wait waits for ch, the end of ctx, or that of the engine.
-func (e *Engine) wait(ctx context.Context, ch <-chan struct{}) error {
-	select {
-	case <-ch:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("wait for the task: %w", context.Cause(ctx))
-	case <-e.root.Done():
+// answered waits until the task has settled, or until it is known that a message of the
+// user's has become part of the turn that runs: he is told so, for what he waits for
+// comes to whoever began it.
+func (v *view) answered(ctx context.Context) (*a2a.Task, error) {
+	if !v.acks {
+		return v.settled(ctx)
 	}
-	select { // what the engine's last tasks said still counts
-	case <-ch:
-		return nil
-	default:
-		return errGone
+	task, err := v.decided(ctx)
+	if err != nil || task.Status.State.Terminal() || task.Metadata[keys.Turn] != keys.TurnSteered {
+		return v.settled(ctx)
 	}
+	if r := ReceiptOf(ctx); r != nil && r.task != nil {
+		r.task.promise()
+	}
+	ReceiptOf(ctx).Settle(false)
+	return task, nil
 }
 
-// fail is a stream that consists of an error.
-func fail(err error) iter.Seq2[*feed.Event, error] {
-	return func(yield func(*feed.Event, error) bool) { yield(nil, err) }
+// promise notes that the user was told that the answer comes: whoever began the turn and gets it may
+// be nobody who would show it.
+func (t *task) promise() {
+	t.lock()
+	defer t.unlock()
+	if !t.promised && !t.status.State.Terminal() {
+		t.promised = true
+		head := t.row()
+		t.save(store.Change{Head: &head})
+	}
 }

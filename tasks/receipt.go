@@ -5,8 +5,6 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/store"
-	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/origin"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/reply"
 )
@@ -79,19 +77,6 @@ func (r *Receipt) note(from origin.Sender, marked bool) {
 	}
 }
 
-// expect counts the caller of a message that has been committed among those who wait for
-// the task's reply. The caller holds t.mu.
-func (t *task) expect(r *Receipt) {
-	if r == nil || r.settled || r.task == t {
-		return
-	}
-	if r.task != nil { // its message has moved on
-		r.task.waiters.Add(-1)
-	}
-	r.engine, r.task, r.id = t.engine, t, t.id
-	t.waiters.Add(1)
-}
-
 // bindAgain counts the caller of a message that came before. A platform that does not
 // mark its user's messages shows nobody the answer to one that it sends again: such a
 // caller is answered, and does not count.
@@ -102,35 +87,5 @@ func (r *Receipt) bindAgain(e *Engine, id a2a.TaskID) {
 	r.engine, r.id, r.task = e, id, e.find(id)
 	if r.task != nil {
 		r.task.waiters.Add(1)
-	}
-}
-
-// answered waits until the task has settled, or until it is known that a message of the
-// user's has become part of the turn that runs: he is told so, for what he waits for
-// comes to whoever began it.
-func (v *view) answered(ctx context.Context) (*a2a.Task, error) {
-	if !v.acks {
-		return v.settled(ctx)
-	}
-	task, err := v.decided(ctx)
-	if err != nil || task.Status.State.Terminal() || task.Metadata[keys.Turn] != keys.TurnSteered {
-		return v.settled(ctx)
-	}
-	if r := ReceiptOf(ctx); r != nil && r.task != nil {
-		r.task.promise()
-	}
-	ReceiptOf(ctx).Settle(false)
-	return task, nil
-}
-
-// promise notes that the user was told that the answer comes: whoever began the turn and gets it may
-// be nobody who would show it.
-func (t *task) promise() {
-	t.lock()
-	defer t.unlock()
-	if !t.promised && !t.status.State.Terminal() {
-		t.promised = true
-		head := t.row()
-		t.save(store.Change{Head: &head})
 	}
 }

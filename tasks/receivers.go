@@ -9,31 +9,8 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/push"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/refusal"
 )
-
-// A receiver is what a task that has not ended has in memory of a setting. Where it leads,
-// and its secrets, are read when something is posted.
-type receiver struct {
-	id      string
-	version string // [push.V0] or [push.V1]
-	size    int    // of the setting, as it is kept
-}
-
-// A setting is one that a caller has sent.
-type setting struct {
-	push.Setting
-	row store.Push
-}
-
-func (s *setting) receiver() receiver { return newReceiver(s.Setting, s.row) }
-
-func newReceiver(s push.Setting, row store.Push) receiver {
-	r := receiver{id: row.ID, version: push.V1, size: len(row.Body)}
-	if s.Version == push.V0 {
-		r.version = push.V0
-	}
-	return r
-}
 
 // receivers returns those of the settings of a task.
 func (e *Engine) receivers(ctx context.Context, id a2a.TaskID) ([]receiver, error) {
@@ -50,29 +27,6 @@ func (e *Engine) receivers(ctx context.Context, id a2a.TaskID) ([]receiver, erro
 		all[i] = newReceiver(s, row)
 	}
 	return all, nil
-}
-
-func without(all []receiver, id string) []receiver {
-	return slices.DeleteFunc(slices.Clone(all), func(r receiver) bool { return r.id == id })
-}
-
-// pushRow is what the journal keeps of a setting that comes with a message; nil
-// stays nil. The caller holds t.mu.
-func (t *task) pushRow(s *setting) (*store.Push, error) {
-	if s == nil {
-		return nil, nil
-	}
-	if err := t.engine.takesSetting(t, t.pushes, s.receiver()); err != nil {
-		return nil, err
-	}
-	return &s.row, nil
-}
-
-// adopt takes a setting that is committed; nil changes nothing. The caller holds t.mu.
-func (t *task) adopt(s *setting) {
-	if s != nil {
-		t.pushes = append(without(t.pushes, s.row.ID), s.receiver())
-	}
 }
 
 // A broughtPush is a setting that comes with a message, and what to put in its place if the
@@ -123,4 +77,103 @@ func (e *Engine) withdrawPush(ctx context.Context, t *task, b *broughtPush) {
 	if err != nil && !errors.Is(err, store.ErrUnknown) { // unknown: the task has gone with the message
 		e.log.Error("a push notification setting could not be withdrawn", "task_id", t.id, "err", err)
 	}
+}
+
+// settings returns those of a task, in the order of their ids.
+func (e *Engine) settings(ctx context.Context, id a2a.TaskID) ([]push.Setting, error) {
+	rows, err := e.cfg.Journal.Pushes(ctx, string(id))
+	if err != nil {
+		return nil, err
+	}
+	all := make([]push.Setting, len(rows))
+	for i, row := range rows {
+		if all[i], err = push.Decode(row); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func (e *Engine) pushError(id a2a.TaskID, doing string, err error) error {
+	if errors.Is(err, store.ErrUnknown) {
+		return refusal.NotFound(id)
+	}
+	return e.journalError(doing, err)
+}
+
+// addSetting commits a setting of a task. The caller holds e.admit.
+func (e *Engine) addSetting(ctx context.Context, id a2a.TaskID, s *setting) error {
+	const doing = "store the push notification setting"
+	known, err := e.receivers(ctx, id)
+	if err != nil {
+		return e.pushError(id, doing, err)
+	}
+	t := e.find(id)
+	if err := e.takesSetting(t, known, s.receiver()); err != nil {
+		return err
+	}
+	if err := e.cfg.Journal.SetPush(ctx, string(id), s.row); err != nil {
+		return e.pushError(id, doing, err)
+	}
+	if t != nil {
+		t.lock()
+		defer t.unlock()
+		t.adopt(s)
+	}
+	return nil
+}
+
+type v0Key struct{}
+
+// WithV0 returns the context of a call whose caller speaks A2A 0.3. A push
+// notification setting that the call makes is answered in that version.
+func WithV0(ctx context.Context) context.Context { return context.WithValue(ctx, v0Key{}, true) }
+
+// version is that of the A2A which a caller speaks.
+func version(ctx context.Context) string {
+	if ctx.Value(v0Key{}) == true {
+		return push.V0
+	}
+	return push.V1
+}
+
+// readPush reads the setting that a message brings with it.
+func (e *Engine) readPush(ctx context.Context, req *a2a.SendMessageRequest, in *incoming) error {
+	if req.Config == nil || req.Config.PushConfig == nil {
+		return nil
+	}
+	s, err := e.readSetting(ctx, req.Config.PushConfig)
+	if err != nil {
+		return err
+	}
+	in.push, in.unnamed = s, req.Config.PushConfig.ID == ""
+	return nil
+}
+
+// pushAgain sees to it that a message that is sent again has the setting which
+// it brings. The caller holds e.admit.
+func (e *Engine) pushAgain(ctx context.Context, in *incoming, task *a2a.Task) error {
+	if in.push == nil || task.Status.State.Terminal() {
+		return nil
+	}
+	if in.unnamed {
+		known, err := e.settings(ctx, task.ID)
+		if err != nil {
+			return e.pushError(task.ID, "load the push notification settings", err)
+		}
+		if slices.ContainsFunc(known, func(s push.Setting) bool { return sameReceiver(s, in.push.Setting) }) {
+			return nil
+		}
+	}
+	return e.addSetting(ctx, task.ID, in.push)
+}
+
+func sameReceiver(a, b push.Setting) bool {
+	auth := func(s push.Setting) a2a.PushAuthInfo {
+		if s.Config.Auth == nil {
+			return a2a.PushAuthInfo{}
+		}
+		return *s.Config.Auth
+	}
+	return a.Version == b.Version && a.Config.URL == b.Config.URL && a.Config.Token == b.Config.Token && auth(a) == auth(b)
 }

@@ -282,19 +282,6 @@ func (e *Engine) obeyAgain(r *run, before []*run) {
 	e.obey(r, r.command, others)
 }
 
-// reject ends a message that asks for what it may not have any more: the settings have changed
-// since it was accepted, or since the turn ran whose question it answers, or a folder is gone.
-func (r *run) reject() {
-	end := agent.Ended{Outcome: agent.Rejected, Failure: &agent.Failure{Kind: agent.FailModel, Message: r.refused.Error()}}
-	if r.attempt > 0 { // some of it may have been done
-		end.Outcome, end.Tools = agent.Interrupted, true
-	}
-	r.task.lock()
-	defer r.task.unlock()
-	r.held = append(r.held, end)
-	r.admit()
-}
-
 // rejoin makes a turn of a message of an earlier process.
 func (t *task) rejoin(m *store.Message) (*run, error) {
 	message, from, err := t.engine.fromJournal(m.Body)
@@ -341,13 +328,4 @@ func (t *task) noteAttempt(r *run) {
 	if of, known := t.meta[keys.Message]; r.attempt > 1 && (!known || of == r.number()) {
 		t.note(map[string]any{keys.Message: r.number(), keys.Attempt: r.attempt})
 	}
-}
-
-// abandon ends a task that nothing is left to be done for, and that has no end:
-// what there is of it cannot come from this program. The caller holds t.mu.
-func (t *task) abandon() {
-	t.ending = endingOf(agent.Ended{Outcome: agent.Interrupted, Failure: &agent.Failure{
-		Kind: agent.FailUnreachable, Message: "the runtime was stopped in the middle of this task; send the message again if it is still needed",
-	}}, nil)
-	t.end(store.Change{})
 }

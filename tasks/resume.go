@@ -224,3 +224,23 @@ func (b *backlog) pass(batch *store.Events, rest int) (more bool, err error) {
 	}
 	return true, nil
 }
+
+// unplaced is a stream without the places of its events.
+func unplaced(events iter.Seq2[*feed.Event, error]) iter.Seq2[a2a.Event, error] {
+	return func(yield func(a2a.Event, error) bool) {
+		for event, err := range events {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(event.Event, nil) {
+				return
+			}
+		}
+	}
+}
+
+// fail is a stream that consists of an error.
+func fail(err error) iter.Seq2[*feed.Event, error] {
+	return func(yield func(*feed.Event, error) bool) { yield(nil, err) }
+}

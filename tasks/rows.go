@@ -2,7 +2,6 @@ package tasks
 
 import (
 	"encoding/json"
-	"errors"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -46,19 +45,6 @@ func statusTime(s a2a.TaskStatus) time.Time {
 		return time.Time{}
 	}
 	return *s.Timestamp
-}
-
-// kept makes a task of what the journal has of it. A list, which is everyone's, must not
-// fail by one task of it: what cannot be read has a word in its place, and the log has why.
-func (e *Engine) kept(row store.Task) *a2a.Task {
-	h, badHead := readHead(row.Head)
-	history, badHistory := codec.DecodeAll(row.History, codec.UnreadMessage)
-	artifacts, badArtifacts := codec.DecodeAll(row.Artifacts, codec.UnreadArtifact)
-	e.unread(row.ID, errors.Join(badHead, badHistory, badArtifacts))
-	return &a2a.Task{
-		ID: a2a.TaskID(row.ID), ContextID: row.Context,
-		Status: h.Status, Metadata: withNotice(h.Metadata, row.Notice), History: history, Artifacts: artifacts,
-	}
 }
 
 // readHead reads the head of a task. With an error it is what the row has beside it.

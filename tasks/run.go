@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -261,13 +262,16 @@ func (r *run) thought(item agent.Item) {
 	}
 }
 
-// finish stops the run's timer and everything else that could come of it.
-func (r *run) finish() {
-	r.ended = true
-	if r.known != nil {
-		close(r.known)
-		r.known = nil
+// unbegun lets go of the files of a message that has ended before codex was given it.
+func (r *run) unbegun(change *store.Change) {
+	parts := r.message.Parts
+	if r.task.engine.cfg.Files == nil || r.attempt > 0 || len(change.Cut) > 0 || !slices.ContainsFunc(parts, attach.IsFile) {
+		return
 	}
-	r.held, r.thoughts = nil, nil
-	r.disarm()
+	change.Unbegun = []string{r.jobID}
+	said := r.report
+	r.report = func() {
+		said()
+		r.task.engine.cfg.Files.Drop(attach.UrisOf(parts))
+	}
 }

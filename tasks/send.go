@@ -1,14 +1,12 @@
 package tasks
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"iter"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/codec"
@@ -56,17 +54,6 @@ func (e *Engine) SendMessage(ctx context.Context, req *a2a.SendMessageRequest) (
 // that only the sender can answer.
 func (e *Engine) SendStreamingMessage(ctx context.Context, req *a2a.SendMessageRequest) iter.Seq2[a2a.Event, error] {
 	return unplaced(e.Stream(ctx, req, ""))
-}
-
-// promise waits until what was accepted survives the end of the machine, too, for
-// a caller who goes away: the turn is under way meanwhile. Whoever stays to hear
-// the end comes again if he does not.
-func (e *Engine) promise(ctx context.Context) error {
-	err := e.cfg.Journal.Sync(ctx)
-	if err == nil || ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return e.journalError("bring the message to the disk", err)
 }
 
 // accept makes a turn of a message, or finds the task that it has made before. If that has
@@ -185,27 +172,6 @@ func (e *Engine) prepare(ctx context.Context, req *a2a.SendMessageRequest, in *i
 	return in.Compose(in.message, in.from, e.cfg.Files)
 }
 
-// room says why the runner would not take the message, before it is committed: what is
-// refused by the thousand leaves nothing in the journal.
-func (e *Engine) room(in *incoming, t *task) error {
-	r, ok := e.cfg.Runner.(Bounded)
-	if !ok {
-		return nil
-	}
-	if err := r.Refuses(in.job(t, "")); err != nil {
-		return e.notQueued(err)
-	}
-	return nil
-}
-
-// job is what the runner is given of the message.
-func (in *incoming) job(t *task, id string) executor.Job {
-	return executor.Job{
-		ID: id, Context: t.conversation, Input: in.Input, Options: in.options, Size: in.weight(), Patient: in.patient, Trace: keys.TraceOf(in.message),
-		Peer: t.forPeer(in.from), Lend: t.engine.loans().Lender(&in.Prompt),
-	}
-}
-
 // further makes a further turn of a message that names a task, or an answer.
 func (e *Engine) further(ctx context.Context, in *incoming) (*view, error) {
 	t := e.find(in.named())
@@ -230,25 +196,6 @@ func (e *Engine) within(ctx context.Context, in *incoming, t *task) (*view, erro
 		}
 	}
 	return e.enqueue(ctx, in, t, e.cfg.Journal.Accept)
-}
-
-// taskFor makes a task for a message that names none.
-func (e *Engine) taskFor(in *incoming) *task {
-	contextID := cmp.Or(in.key.Context, e.cfg.Main)
-	if contextID == "" {
-		contextID = a2a.NewContextID()
-	}
-	conversation := e.cfg.Threads(in.key.Context, contextID)
-	if in.from.IsApart() {
-		conversation = e.conversation(in)
-		contextID = conversation
-	}
-	if in.command == "" { // which is about the conversation, and waits for nothing of it
-		conversation = e.aside(in, conversation)
-	}
-	t := e.newTask(a2a.NewTaskID(), contextID, conversation)
-	t.class = in.class()
-	return t
 }
 
 // again answers a message that was accepted before with the task it belongs to.
@@ -326,25 +273,6 @@ func (e *Engine) retry(ctx context.Context, in *incoming, cut *a2a.Task, known s
 	t.class = in.class()
 	t.meta = map[string]any{keys.RetryOf: string(cut.ID)}
 	return e.enqueue(ctx, &again, t, e.cfg.Journal.Replace)
-}
-
-// belongs checks a message that names a task; live is that task, or nil if it is
-// not under way.
-func (e *Engine) belongs(ctx context.Context, in *incoming, live *task) error {
-	v, err := e.look(ctx, a2a.TaskID(in.key.Task))
-	if err != nil {
-		return err
-	}
-	task := v.task
-	sameTalk := live != nil && e.conversation(in) == live.conversation
-	if in.key.Context != "" && in.key.Context != task.ContextID && !sameTalk {
-		return refusal.New(a2a.ErrInvalidParams,
-			"task %q belongs to another context than %q; leave the contextId out or give the task's own", task.ID, brief.Clip(in.key.Context, 64))
-	}
-	if live == nil {
-		return ended(task.ID, task.Status.State)
-	}
-	return nil
 }
 
 // enqueue commits a message as a turn of t and gives it to the runner. The caller

@@ -1,26 +1,15 @@
 package tasks
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"maps"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/codec"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/origin"
-	"github.com/Molecule-AI/molecule-codex-runtime/tasks/refusal"
 )
-
-// sender is who sent a message, or made a request with such metadata; standing alone all
-// are alike.
-func (e *Engine) sender(m *a2a.Message, request map[string]any) origin.Sender {
-	if e.cfg.Workspace == nil {
-		return origin.Sender{}
-	}
-	return origin.Of(m, request, e.cfg.Main)
-}
 
 // A keptMessage is one as the journal has it. As it stands in its task's history it does not tell who
 // has sent it: it has the context of the task, and what its request said of the user is not in it.
@@ -41,27 +30,6 @@ func (e *Engine) fromJournal(body []byte) (*a2a.Message, origin.Sender, error) {
 	}
 	return &k.Message, *k.From, nil
 }
-
-// mute reports whether what codex asks in a turn of the sender's waits for people who may not
-// be there. What it asks in the main conversation the user answers, whoever has begun the turn;
-// and where there is no such conversation, the user may be in any that is no agent's.
-func (t *task) mute(s origin.Sender) bool {
-	e := t.engine
-	return s.IsPeer() || !s.Answers() && e.cfg.Main != "" && t.conversation != e.conversation(&incoming{})
-}
-
-// OfPeer reports whether a conversation is one with another agent, or with a chat. Only a
-// workspace has those; elsewhere a caller may call one of its own so.
-func (e *Engine) OfPeer(conversation string) bool {
-	return e.cfg.Workspace != nil && origin.NamesPeer(conversation)
-}
-
-// forPeer reports whether another agent, or a chat, sees what becomes of a message of the task: it
-// has sent it, or the conversation is one of theirs, whoever has sent it.
-func (t *task) forPeer(s origin.Sender) bool { return s.IsApart() || t.ofPeer() }
-
-// ofPeer reports whether the conversation is one of theirs.
-func (t *task) ofPeer() bool { return t.engine.OfPeer(t.about()) }
 
 // mark notes who sent a message, and what follows for its key. What only the request says
 // of one that is not the user goes into the message, where readers of the history see it.
@@ -88,61 +56,54 @@ func (e *Engine) mark(req *a2a.SendMessageRequest, in *incoming) {
 	in.message = &marked
 }
 
-// known is the message that was accepted before under the key. An earlier version kept
-// those of agents without their senders, and the platform may send one of them again.
-func (e *Engine) known(ctx context.Context, in *incoming) (store.Message, error) {
-	m, err := e.cfg.Journal.Message(ctx, in.key)
-	if !in.from.IsPeer() || !errors.Is(err, store.ErrUnknown) {
-		return m, err
-	}
-	earlier := in.key
-	earlier.Caller = ""
-	old, missing := e.cfg.Journal.Message(ctx, earlier)
-	if missing != nil || old.Digest != in.digest || !e.keptFor(ctx, in.from, old) {
-		return m, err
-	}
-	in.key = earlier
-	return old, nil
+// marked reports whether the message is of a platform that says who its user is: it
+// also shows him the answer to a message that it has sent a second time.
+func marked(req *a2a.SendMessageRequest) bool {
+	return req.Metadata["source"] == "canvas_user" || req.Message.Metadata["source"] == "canvas_user"
 }
 
-// keptFor reports whether a message that an earlier version has kept without its sender is
-// an agent's. That version did not keep what only the request had said of an agent; but the
-// answers of such messages were not the user's, and of all others they were. What this
-// version has kept without one is no agent's.
-func (e *Engine) keptFor(ctx context.Context, s origin.Sender, m store.Message) bool {
-	row, err := e.cfg.Journal.Head(ctx, m.TaskID)
-	if err != nil {
-		return false
+// classify notes who sent a message, and for whom its answer is.
+func (e *Engine) classify(ctx context.Context, req *a2a.SendMessageRequest, in *incoming, patient bool) {
+	if e.cfg.Workspace == nil {
+		return
 	}
-	body, err := e.cfg.Journal.Body(ctx, m.Job)
-	if err != nil {
-		return false
+	e.mark(req, in)
+	if in.from.Kind == origin.Event { // it is for the user to stop what runs there
+		in.command = ""
 	}
-	h, badHead := readHead(row)
-	message, _, err := codec.Decode[a2a.Message](body)
-	if badHead != nil || h.Sorted || err != nil {
-		return false
+	if in.from.IsPeer() {
+		return
 	}
-	if by := origin.Of(message, nil, ""); by != (origin.Sender{}) {
-		return by == s
+	if restartIn(in.message.Metadata) != "" || restartIn(req.Metadata) != "" {
+		in.command = commandRestarted
+		m := *in.message // for the next process, which sees the message only
+		m.Metadata = maps.Clone(m.Metadata)
+		m.SetMeta(restartKey, restartKind)
+		in.message = &m
+		return
 	}
-	return !h.Owed
+	if !patient && in.from.Kind != origin.Platform {
+		in.receipt = ReceiptOf(ctx)
+		in.receipt.note(in.from, marked(req))
+	}
 }
 
-// reachable refuses an agent or a chat a task that is in none of its conversations, in the words
-// for one that is not there.
-func (e *Engine) reachable(ctx context.Context, s origin.Sender, id a2a.TaskID, live *task) error {
-	if !s.IsApart() {
-		return nil
-	}
-	conversation := ""
-	if live != nil {
-		conversation = live.about()
-	} else if row, err := e.cfg.Journal.Head(ctx, string(id)); err == nil {
-		conversation = row.Conversation
-	}
-	if !s.Owns(conversation) {
-		return refusal.NotFound(id)
-	}
-	return nil
+// steers reports whether a message that names no task goes into the turn that runs in
+// its conversation.
+func (e *Engine) steers(in *incoming) bool {
+	return e.cfg.MidTurn || e.cfg.Workspace != nil && e.cfg.Workspace.Steer && in.from.Kind == origin.User
 }
+
+// nothing answers a message that says nothing.
+func (e *Engine) nothing(req *a2a.SendMessageRequest) *a2a.Message {
+	m, main := req.Message, e.cfg.Main
+	if from := e.sender(m, req.Metadata); from.IsApart() {
+		main = from.Conversation("", main)
+	}
+	out := a2a.NewMessage(a2a.MessageRoleAgent, a2a.NewTextPart(emptyMessage))
+	out.ID, out.ContextID = m.ID+"-reply", cmp.Or(m.ContextID, main)
+	return out
+}
+
+// emptyMessage is what users of the platform are told.
+const emptyMessage = "Your message was empty. Please send text or a file with instructions."

@@ -14,7 +14,6 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/attach"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/codec"
-	"github.com/Molecule-AI/molecule-codex-runtime/tasks/prompt"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/refusal"
 )
 
@@ -62,9 +61,6 @@ func (s *staging) enter(ctx context.Context, key store.Key) (leave func(), err e
 		close(done)
 	}, nil
 }
-
-// loans are made of what the engine's files are.
-func (e *Engine) loans() prompt.Loans { return prompt.Loans{Files: e.cfg.Files, Log: e.log} }
 
 // stage brings the files of a message to the disk, if it would be taken otherwise. From
 // then on the message names them, and does not hold them. Why the message must not be new
@@ -270,17 +266,6 @@ func (in *incoming) cameAs(part int) string {
 
 func tooManyBytes(most int64) error {
 	return refusal.New(a2a.ErrInvalidParams, "the files of the message have more than %d MiB together; send some of them with further messages", most>>20)
-}
-
-// uses are the files of a message as the journal knows them.
-func (in *incoming) uses() []store.FileUse {
-	var uses []store.FileUse
-	for _, f := range in.staged {
-		if f.Stored != "" {
-			uses = append(uses, store.FileUse{Name: f.Stored, Peer: f.Peer, Own: f.Own})
-		}
-	}
-	return uses
 }
 
 // settle lets others with the key of a message bring its files, once it has been accepted

@@ -2,7 +2,6 @@ package tasks
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -14,25 +13,12 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/peerwords"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
-	"github.com/Molecule-AI/molecule-codex-runtime/tasks/overrides"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/reply"
 )
 
 // A question over a restart of ours has lost its turn, which waited in the codex
 // that ended with us. It stays open, marked stale, and its answer makes one new
 // turn that carries both. Past its deadline the task ends as interrupted.
-
-// staleText stands before such a question.
-const staleText = "The runtime was restarted while this question was open, so the turn that asked it was cut off.\n\n"
-
-// staleAnswers says what becomes of an answer to one.
-func staleAnswers(deadline time.Time) string {
-	text := "An answer, in any words, starts a new turn that carries question and answer."
-	if !deadline.IsZero() {
-		text += deadline.UTC().Format(" Without one by 2006-01-02 15:04:05 UTC the task ends as interrupted.")
-	}
-	return text
-}
 
 // carried is what stands before the answer in the turn that carries both. What was asked can
 // be others' words, a server's of tools say, which must not pass for the user's, nor name a
@@ -58,69 +44,6 @@ func (t *task) answersStale(in *incoming) bool {
 
 // anyStale is for callers that hold t.mu.
 func (t *task) anyStale() bool { return slices.ContainsFunc(t.questions, (*question).stale) }
-
-// answerStale makes a turn of a message that answers what an earlier process has
-// asked. It answers all of it: the new turn asks again what it still needs. Where there can be
-// no such turn, the message ends as rejected, a "no" like any other: the question is over, and
-// in the way of nothing.
-func (e *Engine) answerStale(ctx context.Context, in *incoming, t *task) (*view, error) {
-	var open []*question
-	carrying := *in
-	t.lock()
-	for _, q := range t.questions {
-		if q.stale() {
-			open = append(open, q)
-			carrying.answers = append(carrying.answers, q.asked.ID)
-		}
-	}
-	t.unlock()
-	carrying.Input = carry(open, in.Input)
-	var err error
-	carrying.options, err = goOn(e.cfg.Bounds, in.message, open)
-	if lost, ok := errors.AsType[*lostError](err); ok {
-		carrying.refused = lost
-	} else if err != nil {
-		return nil, err
-	}
-	carrying.message = overrides.Asking(in.message, carrying.options)
-	v, err := e.enqueue(ctx, &carrying, t, func(ctx context.Context, m store.Message, _ store.Head) error {
-		return t.closeStale(ctx, m, open)
-	})
-	if err != nil {
-		t.reopen(open)
-	}
-	return v, err
-}
-
-// A lostError says why there can be no turn after the one that has asked: what that ran with is
-// not to be had any more. It is no error of the answer, whose sender has named nothing of it.
-type lostError struct{ why error }
-
-func (e *lostError) Error() string {
-	return "the question is closed, and no turn goes on with its answer: the one that asked had what is not to be had any more (" +
-		e.why.Error() + "). Send what is still to be done as a new message"
-}
-
-// goOn is what the turn of an answer to questions over a restart runs with.
-func goOn(b overrides.Bounds, answer *a2a.Message, open []*question) (agent.Options, error) {
-	had := askedWith(open)
-	options, err := b.Inherit(answer, had...)
-	if err == nil {
-		return options, nil
-	}
-	if _, why := b.Inherit(&a2a.Message{}, had...); why != nil {
-		err = &lostError{why}
-	}
-	return agent.Options{}, err
-}
-
-// askedWith is what the turns that have asked the questions ran with.
-func askedWith(questions []*question) (overridden []map[string]any) {
-	for _, q := range questions {
-		overridden = append(overridden, overrides.Of(q.has))
-	}
-	return overridden
-}
 
 // closeStale commits a message as the answer to stale questions. The caller holds t.mu.
 func (t *task) closeStale(ctx context.Context, m store.Message, open []*question) error {
@@ -154,14 +77,6 @@ func (t *task) reopen(open []*question) {
 	t.questions = open
 	t.pose(store.Change{Ask: unanswered(open)})
 	t.armExpiry()
-}
-
-// unanswered are the rows of questions that no message answers.
-func unanswered(questions []*question) (rows []store.Question) {
-	for _, q := range questions {
-		rows = append(rows, q.row(""))
-	}
-	return rows
 }
 
 // takeUp sorts out what an earlier process has asked. It returns the messages
@@ -253,13 +168,6 @@ func (t *task) armExpiry() {
 	t.disarmExpiry()
 	t.engine.wg.Add(1)
 	t.expiry = time.AfterFunc(time.Until(first), t.expire)
-}
-
-func (t *task) disarmExpiry() {
-	if t.expiry != nil && t.expiry.Stop() {
-		t.engine.wg.Done()
-	}
-	t.expiry = nil
 }
 
 // expire is the timer: nobody has answered in time what cannot be gone on with.

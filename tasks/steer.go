@@ -27,31 +27,6 @@ type Steerer interface {
 // running turn takes it.
 const steerWait = 5 * time.Second
 
-// A fate is what becomes of a message.
-type fate struct {
-	turn  string // of the values of [keys.Turn]; empty while it is not known
-	ahead int
-}
-
-// meta is the fate as the task's metadata have it.
-func (f fate) meta() map[string]any {
-	meta := map[string]any{keys.Turn: nil, keys.Ahead: nil}
-	if f.turn != "" {
-		meta[keys.Turn] = f.turn
-	}
-	if f.turn == keys.TurnQueued {
-		meta[keys.Ahead] = f.ahead
-	}
-	return meta
-}
-
-func queued(ahead int) fate {
-	if ahead == 0 {
-		return fate{turn: keys.TurnStarted}
-	}
-	return fate{turn: keys.TurnQueued, ahead: ahead}
-}
-
 // steer hands a message to the turn of its task that runs. It reports whether
 // that was possible.
 func (e *Engine) steer(t *task, r *run, job executor.Job) (bool, error) {
@@ -97,30 +72,6 @@ func (t *task) admitSteer(r *run) *view {
 	r.admit()
 	return v
 }
-
-// decide says what became of a message to a running turn. Codex may change its
-// mind: a turn that has taken a message can be cut off before it got to it.
-func (r *run) decide(f fate) {
-	r.fate = f
-	r.tellFate(f)
-	if r.known != nil {
-		close(r.known)
-		r.known = nil
-	}
-}
-
-// tellFate publishes what became of the message, if it is the task's newest.
-func (r *run) tellFate(f fate) {
-	t := r.task
-	if !t.newest(r) {
-		return
-	}
-	t.note(f.meta())
-	t.publish(&a2a.TaskStatusUpdateEvent{TaskID: t.id, ContextID: t.contextID, Status: t.status, Metadata: t.meta})
-}
-
-// newest reports whether no message came after that of r. The caller holds t.mu.
-func (t *task) newest(r *run) bool { return len(t.runs) > 0 && t.runs[len(t.runs)-1] == r }
 
 // settleTaken ends the runs of messages that became part of the turn that has
 // just ended, and returns the ids of the questions that they have answered. The
@@ -188,4 +139,17 @@ func (r *run) seen() *a2a.Task {
 		}
 	}
 	return &task
+}
+
+// reject ends a message that asks for what it may not have any more: the settings have changed
+// since it was accepted, or since the turn ran whose question it answers, or a folder is gone.
+func (r *run) reject() {
+	end := agent.Ended{Outcome: agent.Rejected, Failure: &agent.Failure{Kind: agent.FailModel, Message: r.refused.Error()}}
+	if r.attempt > 0 { // some of it may have been done
+		end.Outcome, end.Tools = agent.Interrupted, true
+	}
+	r.task.lock()
+	defer r.task.unlock()
+	r.held = append(r.held, end)
+	r.admit()
 }

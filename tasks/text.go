@@ -4,134 +4,11 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
-
-	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/feed"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
 )
-
-// An artifact is the text of one agent message, with the files that it names behind it,
-// a diff, or parts that came whole. Published chunks are slices of the text: a builder
-// never changes what it has handed out.
-type artifact struct {
-	id     a2a.ArtifactID
-	name   string
-	media  string // of its text; empty means plain
-	phase  string
-	before *artifact // whose place it will take; nil if it has one
-	text   *countedText
-	parts  a2a.ContentParts // behind the text, or in its place
-	most   int              // bytes of text that there is room for (bound.go)
-	all    int              // bytes of text that have come while it was written
-	sent   int              // bytes of text that are published
-	put    int              // parts that are
-	shown  bool             // something was published
-	whole  bool             // its text is: only files that it names may come
-	closed bool             // the last chunk was published
-	frozen *a2a.Artifact
-
-	shownAs *feed.Artifact // what readers see of it
-}
-
-// snapshot returns what of the artifact is published.
-func (a *artifact) snapshot() *a2a.Artifact {
-	if a.frozen != nil {
-		return a.frozen
-	}
-	out := a.published().Artifact()
-	if a.closed {
-		a.frozen = out
-	}
-	return out
-}
-
-// published is what of the artifact is.
-func (a *artifact) published() feed.Piece { return a.piece(a.text.String()[:a.sent], a.parts[:a.put]) }
-
-func (a *artifact) piece(text string, parts a2a.ContentParts) feed.Piece {
-	return feed.Piece{ID: a.id, Name: a.name, Media: a.media, Phase: a.phase, Text: text, Parts: parts}
-}
-
-func (a *artifact) chunk(text string, parts a2a.ContentParts) *a2a.Artifact {
-	return a.piece(text, parts).Artifact()
-}
-
-// restore adds to an artifact what an event of an earlier process has shown of it.
-func (a *artifact) restore(shown *a2a.Artifact, adds bool) {
-	if !adds {
-		a.text.Reset()
-		a.parts = nil
-	}
-	for _, part := range shown.Parts {
-		if _, isText := part.Content.(a2a.Text); isText {
-			a.text.WriteString(part.Text())
-			a.media = part.MediaType
-		} else {
-			a.parts = append(a.parts, part)
-		}
-	}
-	a.sent, a.put, a.shown, a.name = a.text.Len(), len(a.parts), true, shown.Name
-	a.phase, _ = shown.Metadata[keys.Phase].(string)
-	a.shownAs = feed.Restored(a.published())
-}
-
-// longestBlank is how far back the last character is looked for that there is to see.
-const longestBlank = 64
-
-// ready is how much of a text may be shown before its end is known. The last character
-// that there is to see is kept for the last chunk, which readers take for the end of the
-// answer, or for all of it: it must not be empty.
-func (a *artifact) ready() int {
-	text := a.text.String()
-	from := max(a.sent, len(text)-longestBlank)
-	seen := from + len(strings.TrimRightFunc(text[from:], unicode.IsSpace))
-	if seen == from {
-		return a.sent
-	}
-	_, last := utf8.DecodeLastRuneInString(text[:seen])
-	return max(a.sent, seen-last)
-}
-
-// push publishes what of the text may be shown, and with last all of it. The caller
-// holds t.mu.
-func (t *task) push(a *artifact, last bool) {
-	if last {
-		t.pushTo(a, a.text.Len(), true)
-		return
-	}
-	if upTo := a.ready(); upTo > a.sent {
-		t.pushTo(a, upTo, false)
-	}
-}
-
-// pushTo publishes the text from where it is published up to another place. The caller
-// holds t.mu.
-func (t *task) pushTo(a *artifact, upTo int, last bool) {
-	if a.before != nil { // the first chunk replaces what was there
-		t.artifacts[slices.Index(t.artifacts, a.before)] = a
-		t.reordered = true
-		a.before.text.Reset()
-		a.before = nil
-	}
-	event := &a2a.TaskArtifactUpdateEvent{
-		TaskID: t.id, ContextID: t.contextID,
-		Append: a.shown, LastChunk: last,
-		Artifact: a.chunk(strings.Clone(a.text.String()[a.sent:upTo]), a.parts[a.put:]), // a slow reader of a chunk must not keep the text
-	}
-	said := !a.shown || upTo > a.sent || len(a.parts) > a.put
-	a.sent, a.put, a.shown, a.closed = upTo, len(a.parts), true, last
-	if last {
-		t.notifyArtifact(a.snapshot())
-	}
-	if said { // what was cut off has been shown to its end
-		t.says()
-		t.publishOf(a, event)
-	}
-}
 
 // begin makes the artifact of a message that has begun. An id that comes again
 // means another message.
@@ -200,6 +77,64 @@ func (r *run) hear() {
 	}
 }
 
+// whole ends a message with its final text, and repairs what was streamed of it:
+// by what is missing at its end, or by the text anew.
+func (r *run) whole(m agent.Message) {
+	a := r.open[m.ItemID]
+	if a == nil {
+		if m.Text == "" {
+			return
+		}
+		a = r.begin(agent.Item{ID: m.ItemID, Phase: m.Phase})
+	}
+	final := a.fitted(m.Text)
+	phase := a.phase
+	if m.Phase != "" {
+		phase = m.Phase
+	}
+	if a.closed && a.text.String() == final && a.phase == phase {
+		return
+	}
+	if final != "" {
+		r.hear()
+	}
+	r.replace(a, final)
+	a.phase, a.frozen, a.whole = phase, nil, true
+	switch {
+	case !a.closed && r.mayHand(a):
+		r.task.push(a, false)
+		r.unclosed = append(r.unclosed, a)
+		return
+	case a.shown || final != "":
+		r.task.push(a, true)
+	}
+	a.closed = true
+}
+
+// replace makes text the artifact's, without publishing it.
+func (r *run) replace(a *artifact, text string) {
+	if a.text.String() == text {
+		return
+	}
+	if !strings.HasPrefix(text, a.text.String()[:a.sent]) {
+		r.task.retold.count(ofDrafts, a.sent)
+		a.sent, a.put, a.shown = 0, 0, false // the next chunk replaces the others
+	}
+	a.text.Reset()
+	a.text.WriteString(text)
+}
+
+// finish stops the run's timer and everything else that could come of it.
+func (r *run) finish() {
+	r.ended = true
+	if r.known != nil {
+		close(r.known)
+		r.known = nil
+	}
+	r.held, r.thoughts = nil, nil
+	r.disarm()
+}
+
 // flush publishes what has collected. It is the run's timer.
 func (r *run) flush() {
 	defer r.task.engine.wg.Done()
@@ -252,51 +187,4 @@ func (r *run) disarm() {
 		r.armed = false
 		r.task.engine.wg.Done()
 	}
-}
-
-// whole ends a message with its final text, and repairs what was streamed of it:
-// by what is missing at its end, or by the text anew.
-func (r *run) whole(m agent.Message) {
-	a := r.open[m.ItemID]
-	if a == nil {
-		if m.Text == "" {
-			return
-		}
-		a = r.begin(agent.Item{ID: m.ItemID, Phase: m.Phase})
-	}
-	final := a.fitted(m.Text)
-	phase := a.phase
-	if m.Phase != "" {
-		phase = m.Phase
-	}
-	if a.closed && a.text.String() == final && a.phase == phase {
-		return
-	}
-	if final != "" {
-		r.hear()
-	}
-	r.replace(a, final)
-	a.phase, a.frozen, a.whole = phase, nil, true
-	switch {
-	case !a.closed && r.mayHand(a):
-		r.task.push(a, false)
-		r.unclosed = append(r.unclosed, a)
-		return
-	case a.shown || final != "":
-		r.task.push(a, true)
-	}
-	a.closed = true
-}
-
-// replace makes text the artifact's, without publishing it.
-func (r *run) replace(a *artifact, text string) {
-	if a.text.String() == text {
-		return
-	}
-	if !strings.HasPrefix(text, a.text.String()[:a.sent]) {
-		r.task.retold.count(ofDrafts, a.sent)
-		a.sent, a.put, a.shown = 0, 0, false // the next chunk replaces the others
-	}
-	a.text.Reset()
-	a.text.WriteString(text)
 }

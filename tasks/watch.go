@@ -1,9 +1,6 @@
 package tasks
 
 import (
-	"cmp"
-	"context"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -12,7 +9,6 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
-	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/origin"
 )
@@ -34,50 +30,6 @@ const (
 	longestOpened = 256 << 10 // a first message that is looked at for its beginning
 	mostChanged   = 256       // tasks that are kept for a watch that nobody takes from
 )
-
-// titleOfLong stands for a first message that is too long to be looked at: a list must
-// not cost what all of its tasks hold.
-const titleOfLong = "(a long message)"
-
-// Newest returns the n tasks whose state has changed last, the latest first.
-func (e *Engine) Newest(ctx context.Context, n int) ([]Brief, error) {
-	page, err := e.cfg.Journal.Tasks(ctx, store.Query{Limit: n, Opening: longestOpened})
-	if err != nil {
-		return nil, e.journalError("list the tasks", err)
-	}
-	all := e.newestLive(n)
-	for _, row := range page.Tasks {
-		if e.find(a2a.TaskID(row.ID)) != nil || slices.ContainsFunc(all, func(b Brief) bool { return b.ID == a2a.TaskID(row.ID) }) {
-			continue
-		}
-		b := briefOf(e.kept(row), e.cfg.Main)
-		if len(row.History) == 0 {
-			b.Title = titleOfLong
-		}
-		all = append(all, b)
-	}
-	slices.SortFunc(all, later)
-	return all[:min(n, len(all))], nil
-}
-
-// newestLive are the newest of the tasks that have not ended, as they are shown: nothing is waited for.
-func (e *Engine) newestLive(n int) []Brief {
-	var all []Brief
-	for _, t := range e.tasks() {
-		all = append(all, Brief{ID: t.id, At: statusTime(t.feed.Face().Status)})
-	}
-	slices.SortFunc(all, later)
-	all = all[:min(n, len(all))]
-	for i, b := range all {
-		if t := e.find(b.ID); t != nil {
-			all[i] = t.brief()
-		}
-	}
-	return slices.DeleteFunc(all, func(b Brief) bool { return b.State == "" }) // it has just ended, and is in no page
-}
-
-// later orders tasks by their states, the latest first.
-func later(a, b Brief) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.ID, a.ID)) }
 
 // briefOf makes a line of a task.
 func briefOf(task *a2a.Task, main string) Brief {

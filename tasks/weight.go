@@ -1,8 +1,6 @@
 package tasks
 
 import (
-	"fmt"
-
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/refusal"
@@ -91,5 +89,3 @@ func (t *task) countReposed() {
 	n.Message(t.status.Message)
 	t.reposed += int(n)
 }
-
-func mib(bytes int) string { return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<<20)) }

@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"slices"
+	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
@@ -48,4 +49,50 @@ func (r *run) toolTrace() any {
 	}
 	all := slices.Concat(before, r.tools)
 	return all[:min(len(all), mostTools)]
+}
+
+// mostClocked bounds the tools of a turn that are clocked at the same time.
+const mostClocked = 256
+
+// clock notes when a tool has started. The caller holds t.mu.
+func (r *run) clock(item agent.Item) {
+	if len(r.began) >= mostClocked {
+		return
+	}
+	if r.began == nil {
+		r.began = map[string]time.Time{}
+	}
+	r.began[item.ID] = time.Now()
+}
+
+// clocked counts a tool that has ended. The caller holds t.mu.
+func (r *run) clocked(item agent.Item) {
+	if began, ok := r.began[item.ID]; ok {
+		delete(r.began, item.ID)
+		r.task.engine.cfg.Metrics.ToolEnded(string(item.Kind), time.Since(began))
+	}
+}
+
+// delegateTool is the tool whose call lasts until another agent has answered.
+const delegateTool = "delegate_task"
+
+// delegate notes that such a call has begun, or is over. The caller holds t.mu.
+func (r *run) delegate(item agent.Item, begun bool) {
+	if item.Tool != delegateTool {
+		return
+	}
+	if r.delegations == nil {
+		r.delegations = map[string]bool{}
+	}
+	if r.delegations[item.ID] = true; !begun {
+		delete(r.delegations, item.ID)
+	}
+}
+
+// delegates reports whether a turn of the task waits for another agent. A message of an
+// agent that comes meanwhile must not wait for that turn: it may be what the other needs.
+func (t *task) delegates() bool {
+	t.lock()
+	defer t.unlock()
+	return slices.ContainsFunc(t.runs, func(r *run) bool { return len(r.delegations) > 0 })
 }
