@@ -166,10 +166,10 @@ func rankOf(phase string) int {
 // each next one knows its room without a look at all of them.
 type countedText struct {
 	text strings.Builder
-	of   *task
+	of   *state
 }
 
-func (t *task) newText() *countedText { return &countedText{of: t} }
+func (t *state) newText() *countedText { return &countedText{of: t} }
 
 func (c *countedText) String() string { return c.text.String() }
 func (c *countedText) Len() int       { return c.text.Len() }
@@ -185,18 +185,16 @@ func (c *countedText) Reset() {
 	c.text.Reset()
 }
 
-// countText counts it among the texts of the task, and those of all tasks in memory. The caller
-// holds t.mu.
-func (t *task) countText(bytes int) {
+// countText counts it among the texts of the task, and those of all tasks in memory.
+func (t *state) countText(bytes int) {
 	t.texts += bytes
 	if t.counted {
 		t.engine.texts.Add(int64(bytes))
 	}
 }
 
-// countTexts has the texts of the task count among those of all from now on, or no more. The caller
-// holds t.mu.
-func (t *task) countTexts(on bool) {
+// countTexts has the texts of the task count among those of all from now on, or no more.
+func (t *state) countTexts(on bool) {
 	switch {
 	case on && !t.counted:
 		t.engine.texts.Add(int64(t.texts))

@@ -12,9 +12,8 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
 )
 
-// newArtifact adds an artifact to the task. Its id is made of what it is named
-// after; the caller holds t.mu.
-func (t *task) newArtifact(id, name string) *artifact {
+// newArtifact adds an artifact to the task. Its id is made of what it is named after.
+func (t *state) newArtifact(id, name string) *artifact {
 	a := &artifact{id: t.names.take(id), name: name, text: t.newText(), shownAs: &feed.Artifact{}}
 	t.artifacts = append(t.artifacts, a)
 	t.reordered = true
@@ -22,7 +21,7 @@ func (t *task) newArtifact(id, name string) *artifact {
 }
 
 // indexOf returns where the artifact of an id stands, or -1: mostly it is the last.
-func (t *task) indexOf(id a2a.ArtifactID) int {
+func (t *state) indexOf(id a2a.ArtifactID) int {
 	if !t.names.has(id) {
 		return -1
 	}
@@ -35,7 +34,7 @@ func (t *task) indexOf(id a2a.ArtifactID) int {
 }
 
 // remove takes an artifact out of the task.
-func (t *task) remove(i int) {
+func (t *state) remove(i int) {
 	a := t.artifacts[i]
 	t.artifacts = slices.Delete(t.artifacts, i, i+1)
 	t.reordered = true
@@ -44,9 +43,9 @@ func (t *task) remove(i int) {
 	a.text.Reset()
 }
 
-// takeBack takes an artifact out of the task again, and says so. That is no last chunk of
-// anything: it may come behind that of the answer. The caller holds t.mu.
-func (t *task) takeBack(a *artifact) {
+// takeBack takes an artifact out of the task again, and says so. That is no last chunk of anything: it
+// may come behind that of the answer.
+func (t *state) takeBack(a *artifact) {
 	if i := slices.Index(t.artifacts, a); i >= 0 {
 		t.remove(i)
 	}
@@ -59,9 +58,9 @@ func (t *task) takeBack(a *artifact) {
 	t.publish(gone)
 }
 
-// replyLast puts the artifact with the reply behind the others: there are readers that
-// take the last one for the answer. The caller holds t.mu.
-func (t *task) replyLast() {
+// replyLast puts the artifact with the reply behind the others: there are readers that take the last one
+// for the answer.
+func (t *state) replyLast() {
 	id, _ := t.meta[keys.Reply].(string)
 	i := t.indexOf(a2a.ArtifactID(id))
 	if i >= 0 && i < len(t.artifacts)-1 {
@@ -72,9 +71,8 @@ func (t *task) replyLast() {
 	}
 }
 
-// push publishes what of the text may be shown, and with last all of it. The caller
-// holds t.mu.
-func (t *task) push(a *artifact, last bool) {
+// push publishes what of the text may be shown, and with last all of it.
+func (t *state) push(a *artifact, last bool) {
 	if last {
 		t.pushTo(a, a.text.Len(), true)
 		return
@@ -84,9 +82,8 @@ func (t *task) push(a *artifact, last bool) {
 	}
 }
 
-// pushTo publishes the text from where it is published up to another place. The caller
-// holds t.mu.
-func (t *task) pushTo(a *artifact, upTo int, last bool) {
+// pushTo publishes the text from where it is published up to another place.
+func (t *state) pushTo(a *artifact, upTo int, last bool) {
 	if a.before != nil { // the first chunk replaces what was there
 		t.artifacts[slices.Index(t.artifacts, a.before)] = a
 		t.reordered = true

@@ -33,17 +33,15 @@ func (r *run) ask(asked agent.Question) {
 	t.engine.askedAside(t.asideFrom(), q.from)
 }
 
-// pose brings the task into the state that the open questions make, and commits
-// that with a change. The caller holds t.mu.
-func (t *task) pose(change store.Change) {
+// pose brings the task into the state that the open questions make, and commits that with a change.
+func (t *state) pose(change store.Change) {
 	state, message := t.waiting()
 	change.Durable = true
 	t.enter(state, message, change)
 }
 
-// waiting is the state that the open questions make, and the message that poses
-// them, the oldest first. The caller holds t.mu.
-func (t *task) waiting() (a2a.TaskState, *a2a.Message) {
+// waiting is the state that the open questions make, and the message that poses them, the oldest first.
+func (t *state) waiting() (a2a.TaskState, *a2a.Message) {
 	if len(t.questions) == 0 {
 		return a2a.TaskStateWorking, nil
 	}
@@ -67,9 +65,9 @@ func (t *task) waiting() (a2a.TaskState, *a2a.Message) {
 // asideText stands behind what is asked aside of a conversation.
 const asideText = "This is asked aside of the conversation: answer it in the console, or name the task (%s) or, in data, the question (%s) in the answer. Words that name neither go into the conversation."
 
-// posed is the message that poses the open questions: the status, or while a turn
-// behind a restart runs, what it is going to be after that. The caller holds t.mu.
-func (t *task) posed() *a2a.Message {
+// posed is the message that poses the open questions: the status, or while a turn behind a restart runs,
+// what it is going to be after that.
+func (t *state) posed() *a2a.Message {
 	if t.status.State == a2a.TaskStateInputRequired && t.status.Message != nil {
 		return t.status.Message
 	}
@@ -77,10 +75,9 @@ func (t *task) posed() *a2a.Message {
 	return message
 }
 
-// dropQuestions takes away the questions that gone says are open no more. What
-// was posed stays in the history, and so does the note, if there is one: why
-// that is so. The caller holds t.mu.
-func (t *task) dropQuestions(note string, gone func(*question) bool) {
+// dropQuestions takes away the questions that gone says are open no more. What was posed stays in the
+// history, and so does the note, if there is one: why that is so.
+func (t *state) dropQuestions(note string, gone func(*question) bool) {
 	t.closeGiven(note, gone)
 	first := slices.IndexFunc(t.questions, gone)
 	if first < 0 {
@@ -107,9 +104,8 @@ func (t *task) dropQuestions(note string, gone func(*question) bool) {
 	}
 }
 
-// rememberPosed takes the message that poses the questions into the history. The
-// caller holds t.mu.
-func (t *task) rememberPosed() {
+// rememberPosed takes the message that poses the questions into the history.
+func (t *state) rememberPosed() {
 	if t.status.State == a2a.TaskStateInputRequired && t.status.Message != nil {
 		posed, bytes := t.askedBefore(t.status.Message)
 		t.remember(posed)
@@ -117,9 +113,8 @@ func (t *task) rememberPosed() {
 	}
 }
 
-// closeQuestions takes away all questions of a task that ends, and returns their
-// ids. The caller holds t.mu.
-func (t *task) closeQuestions() (closed []string) {
+// closeQuestions takes away all questions of a task that ends, and returns their ids.
+func (t *state) closeQuestions() (closed []string) {
 	if len(t.questions) == 0 {
 		return nil
 	}
@@ -129,7 +124,7 @@ func (t *task) closeQuestions() (closed []string) {
 	return closed
 }
 
-func (t *task) disarmExpiry() {
+func (t *state) disarmExpiry() {
 	if t.expiry != nil && t.expiry.Stop() {
 		t.engine.wg.Done()
 	}

@@ -15,8 +15,8 @@ const mostTexts = 8
 // of a later turn of a task that is full.
 const answerShare = 16
 
-// room is how much text an artifact may have: what the others of its task leave, and those of all
-// tasks, and what an answer has in any case. The caller holds t.mu.
+// room is how much text an artifact may have: what the others of its task leave, and those of all tasks,
+// and what an answer has in any case.
 func (r *run) room(a *artifact) int {
 	e := r.task.engine
 	left := min(e.cfg.MostText-r.task.texts, mostTexts*e.cfg.MostText-int(e.texts.Load())) + a.text.Len()

@@ -67,7 +67,7 @@ const (
 )
 
 // A retold counts the bytes that a task has told of each, in this process: a start begins anew.
-// The caller of its methods holds t.mu.
+// It is part of its task's state.
 type retold struct {
 	bytes [3]int
 	peer  bool // the task's conversation is one with another agent

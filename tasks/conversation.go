@@ -18,29 +18,29 @@ func (e *Engine) OfPeer(conversation string) bool {
 
 // forPeer reports whether another agent, or a chat, sees what becomes of a message of the task: it
 // has sent it, or the conversation is one of theirs, whoever has sent it.
-func (t *task) forPeer(s origin.Sender) bool { return s.IsApart() || t.ofPeer() }
+func (t *identity) forPeer(s origin.Sender) bool { return s.IsApart() || t.ofPeer() }
 
 // ofPeer reports whether the conversation is one of theirs.
-func (t *task) ofPeer() bool { return t.engine.OfPeer(t.about()) }
+func (t *identity) ofPeer() bool { return t.engine.OfPeer(t.about()) }
 
 // commandPrefix marks the conversation that a command's task is kept under: that
 // which it is about, but not one of it.
 const commandPrefix = "command:"
 
 // about is the conversation that a command's task is about.
-func (t *task) about() string { return strings.TrimPrefix(t.conversation, commandPrefix) }
+func (t *identity) about() string { return strings.TrimPrefix(t.conversation, commandPrefix) }
 
 // asideOf is between the name of a conversation and what is its own in that of one that went aside of it.
 const asideOf = "/aside/"
 
 // isOf reports whether the task is of a conversation, in it or aside of it: its /stop and /status
 // reach both.
-func (t *task) isOf(conversation string) bool {
+func (t *identity) isOf(conversation string) bool {
 	return t.conversation == conversation || conversation != "" && t.asideFrom() == conversation
 }
 
 // asideFrom is the conversation that the task went aside of, "" if it did of none.
-func (t *task) asideFrom() string { return t.engine.asideFrom(t.conversation) }
+func (t *identity) asideFrom() string { return t.engine.asideFrom(t.conversation) }
 
 // asideFrom is the conversation that another went aside of, "" if it did of none.
 func (e *Engine) asideFrom(conversation string) string {
@@ -63,7 +63,7 @@ func (e *Engine) sender(m *a2a.Message, request map[string]any) origin.Sender {
 // mute reports whether what codex asks in a turn of the sender's waits for people who may not
 // be there. What it asks in the main conversation the user answers, whoever has begun the turn;
 // and where there is no such conversation, the user may be in any that is no agent's.
-func (t *task) mute(s origin.Sender) bool {
+func (t *identity) mute(s origin.Sender) bool {
 	e := t.engine
 	return s.IsPeer() || !s.Answers() && e.cfg.Main != "" && t.conversation != e.conversation(&incoming{})
 }

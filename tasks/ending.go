@@ -21,8 +21,7 @@ type ending struct {
 }
 
 // end ends the task the way its last turn did; change is what has its end with it.
-// The caller holds t.mu.
-func (t *task) end(change store.Change) {
+func (t *state) end(change store.Change) {
 	last := t.ending
 	if t.canceling && t.canceled {
 		last = &ending{state: a2a.TaskStateCanceled, meta: last.meta}
@@ -79,9 +78,9 @@ func endingOf(event agent.Ended, said *artifact) *ending {
 	return end
 }
 
-// abandon ends a task that nothing is left to be done for, and that has no end:
-// what there is of it cannot come from this program. The caller holds t.mu.
-func (t *task) abandon() {
+// abandon ends a task that nothing is left to be done for, and that has no end: what there is of it
+// cannot come from this program.
+func (t *state) abandon() {
 	t.ending = endingOf(agent.Ended{Outcome: agent.Interrupted, Failure: &agent.Failure{
 		Kind: agent.FailUnreachable, Message: "the runtime was stopped in the middle of this task; send the message again if it is still needed",
 	}}, nil)

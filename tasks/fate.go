@@ -52,5 +52,5 @@ func (r *run) tellFate(f fate) {
 	t.publish(&a2a.TaskStatusUpdateEvent{TaskID: t.id, ContextID: t.contextID, Status: t.status, Metadata: t.meta})
 }
 
-// newest reports whether no message came after that of r. The caller holds t.mu.
-func (t *task) newest(r *run) bool { return len(t.runs) > 0 && t.runs[len(t.runs)-1] == r }
+// newest reports whether no message came after that of r.
+func (t *state) newest(r *run) bool { return len(t.runs) > 0 && t.runs[len(t.runs)-1] == r }

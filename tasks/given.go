@@ -28,8 +28,8 @@ type given struct {
 	note     string // why it had no effect; empty if it had
 }
 
-// ungive takes an answer away that was not given. The caller holds t.mu.
-func (t *task) ungive(a *given) {
+// ungive takes an answer away that was not given.
+func (t *state) ungive(a *given) {
 	t.given = slices.DeleteFunc(slices.Clone(t.given), func(other *given) bool { return other == a })
 }
 
@@ -44,9 +44,9 @@ func (t *task) handed(a *given) {
 	}
 }
 
-// closeGiven closes the questions that gone says need no answer any more: it has reached
-// its turn, or it never will, and the note says why. The caller holds t.mu.
-func (t *task) closeGiven(note string, gone func(*question) bool) {
+// closeGiven closes the questions that gone says need no answer any more: it has reached its turn, or it
+// never will, and the note says why.
+func (t *state) closeGiven(note string, gone func(*question) bool) {
 	for _, a := range slices.Clone(t.given) {
 		if !gone(a.question) {
 			continue
@@ -58,8 +58,8 @@ func (t *task) closeGiven(note string, gone func(*question) bool) {
 	}
 }
 
-// settleGiven ends the message of an answer. The caller holds t.mu.
-func (t *task) settleGiven(a *given) {
+// settleGiven ends the message of an answer.
+func (t *state) settleGiven(a *given) {
 	t.ungive(a)
 	change := store.Change{Ended: []string{a.job}, Drop: []string{a.question.asked.ID}}
 	if !t.status.State.Terminal() {
@@ -76,9 +76,9 @@ func (t *task) settleGiven(a *given) {
 	}
 }
 
-// endGiven ends the messages of the replies of a task that ends with a change. Those that
-// are on their way to the runner end when they have arrived. The caller holds t.mu.
-func (t *task) endGiven(change *store.Change) {
+// endGiven ends the messages of the replies of a task that ends with a change. Those that are on their
+// way to the runner end when they have arrived.
+func (t *state) endGiven(change *store.Change) {
 	for _, a := range slices.Clone(t.given) {
 		if a.handed {
 			t.ungive(a)

@@ -29,7 +29,7 @@ func (r *run) prepare(event agent.Event) {
 }
 
 // maker is the task as one that hands files out.
-func (t *task) maker() attach.Maker {
+func (t *identity) maker() attach.Maker {
 	return attach.Maker{Task: t.id, Peer: t.ofPeer()}
 }
 
@@ -74,8 +74,7 @@ func (r *run) keepPicture(item agent.Item) {
 	r.pictures[item.ID] = file
 }
 
-// handPicture shows a picture that the turn has made, as an artifact of its own. The
-// caller holds t.mu.
+// handPicture shows a picture that the turn has made, as an artifact of its own.
 func (r *run) handPicture(item agent.Item) {
 	file, ok := r.pictures[item.ID]
 	if !ok {
@@ -87,15 +86,15 @@ func (r *run) handPicture(item agent.Item) {
 	r.task.push(a, true)
 }
 
-// mayHand reports whether files may come behind the text of a message, in its last chunk:
-// until the turn goes on after it, the message may be the reply. The caller holds t.mu.
+// mayHand reports whether files may come behind the text of a message, in its last chunk: until the turn
+// goes on after it, the message may be the reply.
 func (r *run) mayHand(a *artifact) bool {
 	cfg, text := &r.task.engine.cfg, a.text.String()
 	return cfg.Files != nil && cfg.OfferFiles && rank(a) > 0 && (strings.ContainsAny(text, "/`") || strings.Contains(text, "]("))
 }
 
-// closeWhole publishes the last chunks of messages that the turn has gone on after: it may
-// go on for long. The caller holds t.mu.
+// closeWhole publishes the last chunks of messages that the turn has gone on after: it may go on for
+// long.
 func (r *run) closeWhole() {
 	for _, a := range r.unclosed {
 		if !a.closed {
@@ -105,10 +104,9 @@ func (r *run) closeWhole() {
 	r.unclosed = nil
 }
 
-// hand adds the files to the reply that it names, behind its text: readers that take
-// the first text, or the last artifact, find the answer where it is without files. They
-// come in the reply's last chunk; a reply that the turn has gone on after gets another one.
-// The caller holds t.mu.
+// hand adds the files to the reply that it names, behind its text: readers that take the first text, or
+// the last artifact, find the answer where it is without files. They come in the reply's last chunk; a
+// reply that the turn has gone on after gets another one.
 func (r *run) hand(reply *artifact, files []attach.File) {
 	if reply == nil || len(files) == 0 {
 		return

@@ -35,10 +35,9 @@ func (r *run) release() {
 	}
 }
 
-// stand brings the task into the state that its foremost turn makes of it while
-// that is held: for a login it needs its caller, the end of a limit it only waits
-// for. A turn behind it has no say. The caller holds t.mu.
-func (t *task) stand() {
+// stand brings the task into the state that its foremost turn makes of it while that is held: for a
+// login it needs its caller, the end of a limit it only waits for. A turn behind it has no say.
+func (t *state) stand() {
 	held := t.runs[0].waits
 	t.standLimit(held)
 	switch {
@@ -58,9 +57,9 @@ func (t *task) stand() {
 // be done stands in the answer to the user alone.
 const PeerWaits = "The model needs a login or a key, and a message of another agent, or of a chat, waits for it. Send a message here: the answer says what to do."
 
-// tellUser has the user told of a login that another agent's message waits for, once a day.
-// The caller holds t.mu, and is about to commit a state.
-func (t *task) tellUser() {
+// tellUser has the user told of a login that another agent's message waits for, once a day. A state is
+// about to be committed.
+func (t *state) tellUser() {
 	e := t.engine
 	w := e.cfg.Workspace
 	if w == nil || w.Wake == nil || !t.forPeer(t.runs[0].from) || !e.peerWaits.rarely(24*time.Hour) {
@@ -69,9 +68,8 @@ func (t *task) tellUser() {
 	t.send(store.Delivery{Kind: late.Kind, Body: codec.Encode(late.Reply{Text: PeerWaits}), Replaces: true})
 }
 
-// standLimit says in the metadata that the task waits for the end of a limit. The
-// caller holds t.mu.
-func (t *task) standLimit(held *agent.Paused) {
+// standLimit says in the metadata that the task waits for the end of a limit.
+func (t *state) standLimit(held *agent.Paused) {
 	_, said := t.meta[keys.Held]
 	switch limited := held != nil && held.Kind == agent.FailLimit; {
 	case limited:
@@ -84,7 +82,7 @@ func (t *task) standLimit(held *agent.Paused) {
 	}
 }
 
-func (t *task) heldMessage(held *agent.Paused) *a2a.Message {
+func (t *state) heldMessage(held *agent.Paused) *a2a.Message {
 	parts := []*a2a.Part{a2a.NewTextPart(held.Text)}
 	if held.Data != nil {
 		parts = append(parts, a2a.NewDataPart(held.Data))

@@ -58,7 +58,7 @@ func (t *task) join(in *incoming, commit func(store.Message, store.Head) error) 
 }
 
 // entry makes what the journal keeps of a message, once its job is known.
-func (t *task) entry(in *incoming) (func(stored *a2a.Message, job string) store.Message, error) {
+func (t *state) entry(in *incoming) (func(stored *a2a.Message, job string) store.Message, error) {
 	pushed, err := t.pushRow(in.push)
 	if err != nil {
 		return nil, err
@@ -71,8 +71,8 @@ func (t *task) entry(in *incoming) (func(stored *a2a.Message, job string) store.
 	}, nil
 }
 
-// newJob identifies the newest message. The caller holds t.mu.
-func (t *task) newJob() string { return fmt.Sprintf("%s.%d", t.id, t.turns) }
+// newJob identifies the newest message.
+func (t *state) newJob() string { return fmt.Sprintf("%s.%d", t.id, t.turns) }
 
 // leave undoes a join whose message was not taken. withdraw is called with the
 // task as it is without the message, under its lock.
@@ -116,16 +116,16 @@ func (in *incoming) stored(t *task) *a2a.Message {
 	return &m
 }
 
-// expect counts the caller of a message that has been committed among those who wait for
-// the task's reply. The caller holds t.mu.
-func (t *task) expect(r *Receipt) {
-	if r == nil || r.settled || r.task == t {
+// expect counts the caller of a message that has been committed among those who wait for the task's
+// reply.
+func (t *state) expect(r *Receipt) {
+	if r == nil || r.settled || r.task == t.task {
 		return
 	}
 	if r.task != nil { // its message has moved on
 		r.task.waiters.Add(-1)
 	}
-	r.engine, r.task, r.id = t.engine, t, t.id
+	r.engine, r.task, r.id = t.engine, t.task, t.id
 	t.waiters.Add(1)
 }
 

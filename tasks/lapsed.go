@@ -23,9 +23,8 @@ import (
 // lapsedText stands before the question then.
 const lapsedText = "Your answer was not taken, for it may be meant for something else than what is asked here. Answer again, to this:"
 
-// unclear reports whether a message may be meant for something else than q, for which it could be
-// leave. The caller holds t.mu.
-func (t *task) unclear(in *incoming, q *question) bool {
+// unclear reports whether a message may be meant for something else than q, for which it could be leave.
+func (t *state) unclear(in *incoming, q *question) bool {
 	given := agent.Answer{Text: in.Text, Data: in.Data}
 	return (in.written.Before(q.at) || t.words.hold(in) || q.unshown(in)) && in.names() == nil && !given.Declines(q.asked.Kind)
 }
@@ -55,9 +54,9 @@ func meet(questions []*question, by origin.Sender) {
 // posts reports whether what is asked reaches who may answer some time later; see [Workspace.Posts].
 func (e *Engine) posts() bool { return e.cfg.Workspace != nil && e.cfg.Workspace.Posts }
 
-// unread notes that what is asked now has yet to reach who may answer: that it is the reply to a
-// caller, or that those who watch the task see it, is enough. The caller holds t.mu.
-func (t *task) unread() {
+// unread notes that what is asked now has yet to reach who may answer: that it is the reply to a caller,
+// or that those who watch the task see it, is enough.
+func (t *state) unread() {
 	switch {
 	case t.engine.posts() || t.owed && t.waiters.Load() == 0:
 		t.words.unseen.begin()
@@ -66,9 +65,9 @@ func (t *task) unread() {
 	}
 }
 
-// cross has words be for what the user was told before, or the turn has said, if anything, for as long as
-// they can be on their way. The caller holds t.mu.
-func (t *task) cross() {
+// cross has words be for what the user was told before, or the turn has said, if anything, for as long
+// as they can be on their way.
+func (t *state) cross() {
 	open := len(t.questions) > 1
 	switch posts := t.engine.posts(); {
 	case t.words.heardElse && posts:
@@ -81,9 +80,8 @@ func (t *task) cross() {
 	t.words.heardElse, t.words.said = false, time.Time{}
 }
 
-// posedAgain notes that what is asked was posed to the sender of an answer that was put off. The caller
-// holds t.mu.
-func (t *task) posedAgain(to origin.Sender) {
+// posedAgain notes that what is asked was posed to the sender of an answer that was put off.
+func (t *state) posedAgain(to origin.Sender) {
 	if to.Kind == origin.User { // whose answer was that to what they had been told
 		t.words.heardElse = false
 	}
@@ -122,8 +120,8 @@ func (t *task) lost() {
 	}
 }
 
-// saidBeside has words be for nothing that the task asks. The caller holds t.mu.
-func (t *task) saidBeside() {
+// saidBeside has words be for nothing that the task asks.
+func (t *state) saidBeside() {
 	t.words.heardElse, t.words.sending, t.words.putOff = true, "", nil
 	if len(t.questions) > 0 && !t.words.gone.fresh() {
 		t.words.gone.begin()
@@ -132,9 +130,9 @@ func (t *task) saidBeside() {
 	}
 }
 
-// read notes that the user has been posed what the task asks. Where messages do not say who sends
-// them, the user is one of those who has. The caller holds t.mu.
-func (t *task) read() {
+// read notes that the user has been posed what the task asks. Where messages do not say who sends them,
+// the user is one of those who has.
+func (t *state) read() {
 	for _, by := range []origin.Sender{{Kind: origin.User}, {}} {
 		if by.Kind == origin.User || slices.ContainsFunc(t.questions, func(q *question) bool { return q.from == by }) {
 			t.words.unseen.posed(by, t.words.sent)
@@ -152,8 +150,8 @@ func (t *task) read() {
 	t.save(store.Change{Head: &head, Ask: unanswered(t.questions)})
 }
 
-// poses reports whether a reply is the one that poses what the task asks now. The caller holds t.mu.
-func (t *task) poses(reply string) bool {
+// poses reports whether a reply is the one that poses what the task asks now.
+func (t *state) poses(reply string) bool {
 	return len(t.questions) > 0 && t.status.State == a2a.TaskStateInputRequired && t.status.Message.ID == reply
 }
 

@@ -18,10 +18,10 @@ import (
 // only when this process dies in between; else they are asked.
 const answerGrace = time.Minute
 
-// owe puts the reply of a task into the outbox, whose state is about to be committed.
-// What stood there of the task before is taken out. Before is the state that it had: a
-// login is asked for once, however often its code changes. The caller holds t.mu.
-func (t *task) owe(before a2a.TaskState) {
+// owe puts the reply of a task into the outbox, whose state is about to be committed. What stood there
+// of the task before is taken out. Before is the state that it had: a login is asked for once, however
+// often its code changes.
+func (t *state) owe(before a2a.TaskState) {
 	state := t.status.State
 	if !t.owed || !state.Terminal() && !reply.NeedsCaller(state) || state == a2a.TaskStateAuthRequired && before == state {
 		return
@@ -38,8 +38,8 @@ func (t *task) owe(before a2a.TaskState) {
 	t.send(d)
 }
 
-// recall takes the reply out of what is still to be committed. The caller holds t.mu.
-func (t *task) recall() {
+// recall takes the reply out of what is still to be committed.
+func (t *state) recall() {
 	t.rec.outbox = slices.DeleteFunc(t.rec.outbox, func(d store.Delivery) bool { return d.Kind == late.Kind })
 }
 

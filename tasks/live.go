@@ -29,7 +29,7 @@ func (e *Engine) remember(t *task) {
 	e.live[t.id] = t
 }
 
-// forget leaves a task that has ended to the journal and its readers. The caller holds t.mu.
+// forget leaves a task that has ended to the journal and its readers.
 func (e *Engine) forget(t *task) {
 	t.forgetPast()
 	t.countTexts(false)

@@ -60,8 +60,7 @@ func (e *Engine) readTarget(in *incoming) (*string, error) {
 }
 
 // noteTarget notes who is to be told of the task's end; nil leaves that as it is.
-// The caller holds t.mu.
-func (t *task) noteTarget(target *string) {
+func (t *state) noteTarget(target *string) {
 	if target != nil {
 		t.note(map[string]any{keys.Notification: notification(*target, "")})
 	}
@@ -99,9 +98,9 @@ func withNotice(meta map[string]any, n *store.Notice) map[string]any {
 	return out
 }
 
-// notice makes what is said of the task's end; nil if nobody has asked for it. The
-// caller holds t.mu and is about to enter the state.
-func (t *task) notice(state a2a.TaskState, status *a2a.Message) *store.Notice {
+// notice makes what is said of the task's end; nil if nobody has asked for it. It is about to enter the
+// state.
+func (t *state) notice(state a2a.TaskState, status *a2a.Message) *store.Notice {
 	wish, ok := t.meta[keys.Notification].(map[string]any)
 	if !ok {
 		return nil
@@ -117,7 +116,7 @@ func (t *task) notice(state a2a.TaskState, status *a2a.Message) *store.Notice {
 
 // name is what the sender calls the task: with a context for it alone he has given
 // it a name of his own, else it is the task's id.
-func (t *task) name() string {
+func (t *state) name() string {
 	if len(t.history) > 0 && t.history[0].ID == t.contextID {
 		return t.contextID
 	}
@@ -136,7 +135,7 @@ func stateWord(state a2a.TaskState) string {
 }
 
 // epitaph is what is said of the task, in three lines.
-func (t *task) epitaph(state a2a.TaskState, status *a2a.Message) string {
+func (t *state) epitaph(state a2a.TaskState, status *a2a.Message) string {
 	prompt := ""
 	if len(t.history) > 0 {
 		prompt = reply.TextOf(t.history[0])

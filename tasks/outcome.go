@@ -81,9 +81,9 @@ func (r *run) park() {
 	close(t.over)
 }
 
-// parkTaken leaves to the next process what a turn has taken that is left to it: it
-// finds out how far that turn got. The caller holds t.mu.
-func (t *task) parkTaken(jobs []string) {
+// parkTaken leaves to the next process what a turn has taken that is left to it: it finds out how far
+// that turn got.
+func (t *state) parkTaken(jobs []string) {
 	for _, r := range slices.Clone(t.runs) {
 		if slices.Contains(jobs, r.jobID) {
 			r.park()

@@ -11,19 +11,19 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/sizes"
 )
 
-// putBehind counts what has its turn behind it. The caller holds t.mu.
-func (t *task) putBehind(bytes int) {
+// putBehind counts what has its turn behind it.
+func (t *state) putBehind(bytes int) {
 	t.past += bytes
 	t.engine.past.change(t.ofPeer(), bytes, 0)
 }
 
-// forgetPast counts none of it any more: the task leaves memory. The caller holds t.mu.
-func (t *task) forgetPast() { t.putBehind(-t.past) }
+// forgetPast counts none of it any more: the task leaves memory.
+func (t *state) forgetPast() { t.putBehind(-t.past) }
 
-// roomForMore refuses a further message to a task that has too much behind it, or that is one of
-// many that have, as one that has ended does: a message that names no task makes one then. An
-// answer that turns wait for has room in any case. The caller holds t.mu.
-func (t *task) roomForMore(in *incoming) error {
+// roomForMore refuses a further message to a task that has too much behind it, or that is one of many
+// that have, as one that has ended does: a message that names no task makes one then. An answer that
+// turns wait for has room in any case.
+func (t *state) roomForMore(in *incoming) error {
 	switch {
 	case t.turns == 0 || len(in.answers) > 0:
 		return nil
@@ -37,21 +37,20 @@ func (t *task) roomForMore(in *incoming) error {
 	return nil
 }
 
-// takesMore is roomForMore for who does not hold t.mu.
+// takesMore is roomForMore under the lock.
 func (t *task) takesMore(in *incoming) error {
 	t.lock()
 	defer t.unlock()
 	return t.roomForMore(in)
 }
 
-// goesOn says that a further message of the task waits. The caller holds t.mu.
+// goesOn says that a further message of the task waits.
 func (r *run) goesOn() {
 	r.further = true
 	r.task.engine.past.change(r.task.ofPeer(), r.weight, 1)
 }
 
-// isBehind says that the message of the run has its turn behind it, or was taken back. The caller
-// holds t.mu.
+// isBehind says that the message of the run has its turn behind it, or was taken back.
 func (r *run) isBehind() {
 	if r.further {
 		r.further = false
@@ -59,9 +58,8 @@ func (r *run) isBehind() {
 	}
 }
 
-// countPast counts what an earlier process has left of a task: all but what is still to have its
-// turn. The caller holds t.mu.
-func (t *task) countPast() {
+// countPast counts what an earlier process has left of a task: all but what is still to have its turn.
+func (t *state) countPast() {
 	var n sizes.Heap
 	for _, m := range t.history {
 		if slices.ContainsFunc(t.runs, func(r *run) bool { return r.message == m }) {

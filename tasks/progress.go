@@ -17,9 +17,8 @@ const (
 // noMore is told in place of the first that is too much.
 const noMore = "The task has told so much of its progress that no more of that is shown. It goes on, and its answer will be here."
 
-// tell publishes progress, which changes nothing about the task, while there is room for
-// it. The caller holds t.mu.
-func (t *task) tell(data map[string]any) {
+// tell publishes progress, which changes nothing about the task, while there is room for it.
+func (t *state) tell(data map[string]any) {
 	told, most := &t.progressed, mostProgress
 	if data["type"] == "notice" {
 		told, most = &t.noticed, mostNotices
@@ -36,8 +35,8 @@ func (t *task) tell(data map[string]any) {
 	t.publish(t.progress(data))
 }
 
-// progress is the event that tells of progress. The caller holds t.mu.
-func (t *task) progress(data map[string]any) a2a.Event {
+// progress is the event that tells of progress.
+func (t *state) progress(data map[string]any) a2a.Event {
 	return &a2a.TaskStatusUpdateEvent{
 		TaskID: t.id, ContextID: t.contextID,
 		Status: a2a.TaskStatus{

@@ -14,10 +14,9 @@ import (
 // task is all that 0.3 can send them.
 const largestRepeat = 64 << 10
 
-// notifyState puts a change of the state into the outbox, to be committed with
-// it. What was told already is not told again. The caller holds t.mu and is about
-// to commit the event.
-func (t *task) notifyState(event *a2a.TaskStatusUpdateEvent) {
+// notifyState puts a change of the state into the outbox, to be committed with it. What was told already
+// is not told again. The event is about to be committed.
+func (t *state) notifyState(event *a2a.TaskStatusUpdateEvent) {
 	if t.status.State == t.told && t.status.Message == nil {
 		return
 	}
@@ -27,9 +26,8 @@ func (t *task) notifyState(event *a2a.TaskStatusUpdateEvent) {
 	}
 }
 
-// notifyArtifact puts a finished artifact into the outbox. The caller holds t.mu
-// and is about to publish it.
-func (t *task) notifyArtifact(a *a2a.Artifact) {
+// notifyArtifact puts a finished artifact into the outbox. It is about to be published.
+func (t *state) notifyArtifact(a *a2a.Artifact) {
 	if len(t.pushes) == 0 {
 		return
 	}
@@ -38,7 +36,7 @@ func (t *task) notifyArtifact(a *a2a.Artifact) {
 
 // notify puts a notification for each setting into the outbox. A state for which there is
 // not enough room is told without all else.
-func (t *task) notify(event a2a.Event, isState bool) {
+func (t *state) notify(event a2a.Event, isState bool) {
 	if t.spare(isState) {
 		return
 	}
@@ -58,7 +56,7 @@ func (t *task) notify(event a2a.Event, isState bool) {
 
 // deliveries makes what goes to the settings, from a payload for each version; nil goes to
 // none. Those of a version share a body. Their id is the place of the event that they are of.
-func (t *task) deliveries(payload func(version string) []byte) []store.Delivery {
+func (t *state) deliveries(payload func(version string) []byte) []store.Delivery {
 	id := string(t.id) + "/" + t.feed.Following(t.epoch).String()
 	made := map[string]store.Delivery{}
 	var all []store.Delivery
@@ -79,7 +77,7 @@ func (t *task) deliveries(payload func(version string) []byte) []store.Delivery 
 }
 
 // payload is what receivers of a version are told of an event; nil is nothing.
-func (t *task) payload(event a2a.Event, version string, isState bool) []byte {
+func (t *state) payload(event a2a.Event, version string, isState bool) []byte {
 	show := t.engine.cfg.Push.Show
 	if version != push.V0 {
 		if show != nil {
@@ -112,7 +110,7 @@ func withoutRepeats(whole *a2a.Task) *a2a.Task {
 }
 
 // stateOnly is the least that receivers of a version are told of a state.
-func (t *task) stateOnly(version string) []byte {
+func (t *state) stateOnly(version string) []byte {
 	status := a2a.TaskStatus{State: t.status.State, Timestamp: t.status.Timestamp}
 	if version != push.V0 {
 		return codec.Encode(a2a.StreamResponse{Event: &a2a.TaskStatusUpdateEvent{TaskID: t.id, ContextID: t.contextID, Status: status}})
@@ -120,7 +118,7 @@ func (t *task) stateOnly(version string) []byte {
 	return t.encodeV0(&a2a.Task{ID: t.id, ContextID: t.contextID, Status: status})
 }
 
-func (t *task) encodeV0(task *a2a.Task) []byte {
+func (t *state) encodeV0(task *a2a.Task) []byte {
 	payload, err := t.engine.cfg.Push.TaskV0(task)
 	if err != nil {
 		t.engine.log.Error("a push notification could not be made", "task_id", t.id, "version", push.V0, "err", err)

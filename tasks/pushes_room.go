@@ -75,8 +75,8 @@ func (e *Engine) warnCrowded(conversation string) {
 	}
 }
 
-// reserve takes room for notifications, or reports that there is none. The caller holds t.mu.
-func (t *task) reserve(all []store.Delivery) bool {
+// reserve takes room for notifications, or reports that there is none.
+func (t *state) reserve(all []store.Delivery) bool {
 	reserve, size := t.engine.cfg.Push.Reserve, 0
 	for _, d := range all {
 		size += len(d.Body)
@@ -88,9 +88,9 @@ func (t *task) reserve(all []store.Delivery) bool {
 	return false
 }
 
-// spare drops a notification that its receivers can do without, if too many wait. What a
-// task asks, and its end, they are always told. The caller holds t.mu.
-func (t *task) spare(isState bool) bool {
+// spare drops a notification that its receivers can do without, if too many wait. What a task asks, and
+// its end, they are always told.
+func (t *state) spare(isState bool) bool {
 	state := t.status.State
 	if isState && (state.Terminal() || reply.NeedsCaller(state)) || !t.engine.pushesFull(t.conversation) {
 		return false
@@ -127,20 +127,19 @@ func without(all []receiver, id string) []receiver {
 	return slices.DeleteFunc(slices.Clone(all), func(r receiver) bool { return r.id == id })
 }
 
-// pushRow is what the journal keeps of a setting that comes with a message; nil
-// stays nil. The caller holds t.mu.
-func (t *task) pushRow(s *setting) (*store.Push, error) {
+// pushRow is what the journal keeps of a setting that comes with a message; nil stays nil.
+func (t *state) pushRow(s *setting) (*store.Push, error) {
 	if s == nil {
 		return nil, nil
 	}
-	if err := t.engine.takesSetting(t, t.pushes, s.receiver()); err != nil {
+	if err := t.engine.takesSetting(t.task, t.pushes, s.receiver()); err != nil {
 		return nil, err
 	}
 	return &s.row, nil
 }
 
-// adopt takes a setting that is committed; nil changes nothing. The caller holds t.mu.
-func (t *task) adopt(s *setting) {
+// adopt takes a setting that is committed; nil changes nothing.
+func (t *state) adopt(s *setting) {
 	if s != nil {
 		t.pushes = append(without(t.pushes, s.row.ID), s.receiver())
 	}

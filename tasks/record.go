@@ -56,12 +56,12 @@ type logged struct {
 	event a2a.Event
 }
 
-// publish appends an event to the log, and to what is to be committed. The
-// caller holds t.mu and has changed the task accordingly.
-func (t *task) publish(event a2a.Event) { t.publishOf(nil, event) }
+// publish appends an event to the log, and to what is to be committed. The task has been changed
+// accordingly.
+func (t *state) publish(event a2a.Event) { t.publishOf(nil, event) }
 
-// publishOf is publish for an event of an artifact; nil is none. The caller holds t.mu.
-func (t *task) publishOf(a *artifact, event a2a.Event) {
+// publishOf is publish for an event of an artifact; nil is none.
+func (t *state) publishOf(a *artifact, event a2a.Event) {
 	t.collect(event)
 	t.show(event, a)
 	if t.rec.bytes >= batchSize && t.rec.err == nil {
@@ -71,22 +71,22 @@ func (t *task) publishOf(a *artifact, event a2a.Event) {
 	t.armSave(batchTime)
 }
 
-// commit commits a change with an event, which is then published: what it says
-// is true after a crash, too. The caller holds t.mu.
-func (t *task) commit(change store.Change, event a2a.Event) {
+// commit commits a change with an event, which is then published: what it says is true after a crash,
+// too.
+func (t *state) commit(change store.Change, event a2a.Event) {
 	t.collect(event)
 	t.save(change)
 	t.show(event, nil)
 }
 
-// remember takes a message of the agent into the history. The caller holds t.mu.
-func (t *task) remember(m *a2a.Message) {
+// remember takes a message of the agent into the history.
+func (t *state) remember(m *a2a.Message) {
 	t.history = append(t.history, m)
 	t.rec.said = append(t.rec.said, codec.Encode(m))
 	t.touch()
 }
 
-func (t *task) collect(event a2a.Event) {
+func (t *state) collect(event a2a.Event) {
 	t.touch()
 	at := t.feed.Following(t.epoch)
 	t.rec.events = append(t.rec.events, logged{at, event})
@@ -100,7 +100,7 @@ func (t *task) collect(event a2a.Event) {
 // show appends an event to the log, and shows what the task and the artifact that it is of, if any,
 // are with it. The first one of an epoch is committed before: the
 // next process must not take that epoch for its own.
-func (t *task) show(event a2a.Event, of *artifact) {
+func (t *state) show(event a2a.Event, of *artifact) {
 	if t.epoch > t.rec.epoch && t.rec.err == nil {
 		t.save(store.Change{})
 	}
@@ -115,10 +115,9 @@ func (t *task) show(event a2a.Event, of *artifact) {
 	}
 }
 
-// save writes the change, with everything that waits to be written. What cannot
-// be written now is tried again until it can: the turn goes on meanwhile. The
-// caller holds t.mu.
-func (t *task) save(change store.Change) {
+// save writes the change, with everything that waits to be written. What cannot be written now is tried
+// again until it can: the turn goes on meanwhile.
+func (t *state) save(change store.Change) {
 	r := &t.rec
 	r.head = r.head || change.Head != nil
 	r.ended = t.status.State.Terminal()
@@ -189,10 +188,9 @@ func (r *recorder) unask(id string) {
 	r.asks = slices.DeleteFunc(r.asks, func(q store.Question) bool { return q.ID == id })
 }
 
-// send puts a delivery into what is to be committed. A journal that takes
-// nothing for long costs the older ones, but never the reply to the user, of which there
-// is one. The caller holds t.mu.
-func (t *task) send(d store.Delivery) {
+// send puts a delivery into what is to be committed. A journal that takes nothing for long costs the
+// older ones, but never the reply to the user, of which there is one.
+func (t *state) send(d store.Delivery) {
 	r := &t.rec
 	if r.sending += len(d.Body); r.err != nil && r.sending > mostUnsaved {
 		t.engine.log.Warn("push notifications of a task are let go: they cannot be saved", "task_id", t.id, "count", len(r.outbox))
@@ -227,7 +225,7 @@ func batches(events []logged) ([]store.Events, error) {
 	return out, nil
 }
 
-func (t *task) saved() {
+func (t *state) saved() {
 	if t.rec.err != nil {
 		t.engine.log.Info("a task is saved again", "task_id", t.id)
 	}
@@ -236,11 +234,11 @@ func (t *task) saved() {
 	t.disarmSave()
 	t.rec = recorder{timer: t.rec.timer, armed: t.rec.armed, epoch: t.epoch}
 	if ended {
-		t.engine.forget(t)
+		t.engine.forget(t.task)
 	}
 }
 
-func (t *task) unsaved(err error) {
+func (t *state) unsaved(err error) {
 	if t.rec.err == nil {
 		t.engine.log.Error("a task could not be saved; this is tried again each second", "task_id", t.id, "state", t.status.State, "err", err)
 	}
@@ -249,7 +247,7 @@ func (t *task) unsaved(err error) {
 }
 
 // armSave starts the timer of the next save, unless it runs.
-func (t *task) armSave(after time.Duration) {
+func (t *state) armSave(after time.Duration) {
 	r := &t.rec
 	if r.armed || t.engine.root.Err() != nil {
 		return
@@ -257,13 +255,13 @@ func (t *task) armSave(after time.Duration) {
 	r.armed = true
 	t.engine.wg.Add(1)
 	if r.timer == nil {
-		r.timer = time.AfterFunc(after, t.saveLater)
+		r.timer = time.AfterFunc(after, t.task.saveLater)
 		return
 	}
 	r.timer.Reset(after)
 }
 
-func (t *task) disarmSave() {
+func (t *state) disarmSave() {
 	if t.rec.armed && t.rec.timer.Stop() {
 		t.rec.armed = false
 		t.engine.wg.Done()
@@ -289,8 +287,8 @@ func (t *task) saveCut(job string) error {
 	return t.flush()
 }
 
-// flush writes what waits to be written. The caller holds t.mu.
-func (t *task) flush() error {
+// flush writes what waits to be written.
+func (t *state) flush() error {
 	if t.rec.dirty() {
 		t.save(store.Change{})
 	}

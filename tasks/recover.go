@@ -156,7 +156,7 @@ func (e *Engine) revive(row store.Task) (*task, error) {
 
 // replay makes the artifacts again from the task's events. It returns how many
 // there were when the first turn of each message began, by the messages' numbers.
-func (t *task) replay(ctx context.Context, last int64) (map[float64]int, error) {
+func (t *state) replay(ctx context.Context, last int64) (map[float64]int, error) {
 	marks := map[float64]int{}
 	for seq := int64(0); seq < last; {
 		batches, err := t.engine.cfg.Journal.Events(ctx, string(t.id), seq, eventPage)
@@ -181,7 +181,7 @@ func (t *task) replay(ctx context.Context, last int64) (map[float64]int, error) 
 }
 
 // apply does to the artifacts what an event says.
-func (t *task) apply(event a2a.Event, marks map[float64]int) {
+func (t *state) apply(event a2a.Event, marks map[float64]int) {
 	switch event := event.(type) {
 	case *a2a.TaskStatusUpdateEvent:
 		if id, ok := event.Metadata[keys.Message].(float64); ok {
@@ -194,7 +194,7 @@ func (t *task) apply(event a2a.Event, marks map[float64]int) {
 	}
 }
 
-func (t *task) applyArtifact(event *a2a.TaskArtifactUpdateEvent, marks map[float64]int) {
+func (t *state) applyArtifact(event *a2a.TaskArtifactUpdateEvent, marks map[float64]int) {
 	shown := event.Artifact
 	i := t.indexOf(shown.ID)
 	if event.Metadata[keys.Void] == true {
@@ -283,7 +283,7 @@ func (e *Engine) obeyAgain(r *run, before []*run) {
 }
 
 // rejoin makes a turn of a message of an earlier process.
-func (t *task) rejoin(m *store.Message) (*run, error) {
+func (t *state) rejoin(m *store.Message) (*run, error) {
 	message, from, err := t.engine.fromJournal(m.Body)
 	if err != nil {
 		return nil, fmt.Errorf("message of job %s in the journal: %w", m.Job, err)
@@ -300,7 +300,7 @@ func (t *task) rejoin(m *store.Message) (*run, error) {
 	}
 	t.engine.readOverrides(in)
 	r := &run{
-		task: t, message: message, from: in.from, jobID: m.Job, input: in.Input, weight: in.weight(), options: in.options, refused: in.refused, lend: lend,
+		task: t.task, message: message, from: in.from, jobID: m.Job, input: in.Input, weight: in.weight(), options: in.options, refused: in.refused, lend: lend,
 		recovered: m, attempt: m.Attempt, tool: m.Tool,
 	}
 	if strings.HasPrefix(t.conversation, commandPrefix) {
@@ -311,7 +311,7 @@ func (t *task) rejoin(m *store.Message) (*run, error) {
 }
 
 // inHistory is a message as the history has it already.
-func (t *task) inHistory(m *a2a.Message) *a2a.Message {
+func (t *state) inHistory(m *a2a.Message) *a2a.Message {
 	digest := codec.DigestOf(m.Parts)
 	i := slices.IndexFunc(t.history, func(h *a2a.Message) bool {
 		return h.ID == m.ID && h.Role == m.Role && codec.DigestOf(h.Parts) == digest
@@ -324,7 +324,7 @@ func (t *task) inHistory(m *a2a.Message) *a2a.Message {
 
 // noteAttempt notes which attempt a message has had last: the process before may have been
 // killed between the begin of that and what it would have shown of it.
-func (t *task) noteAttempt(r *run) {
+func (t *state) noteAttempt(r *run) {
 	if of, known := t.meta[keys.Message]; r.attempt > 1 && (!known || of == r.number()) {
 		t.note(map[string]any{keys.Message: r.number(), keys.Attempt: r.attempt})
 	}

@@ -25,8 +25,8 @@ type head struct {
 	Sorted   bool  `json:"sorted,omitempty"`   // its messages were kept by who sent them; earlier versions did not
 }
 
-// row returns the task's head for the journal. The caller holds t.mu.
-func (t *task) row() store.Head {
+// row returns the task's head for the journal.
+func (t *state) row() store.Head {
 	told := t.told
 	if told == t.status.State {
 		told = ""

@@ -42,11 +42,11 @@ func (t *task) answersStale(in *incoming) bool {
 	return ok && t.questions[i].stale() && !t.unclear(in, t.questions[i]) && !t.canceling
 }
 
-// anyStale is for callers that hold t.mu.
-func (t *task) anyStale() bool { return slices.ContainsFunc(t.questions, (*question).stale) }
+// anyStale reports whether a question is open whose turn is gone.
+func (t *state) anyStale() bool { return slices.ContainsFunc(t.questions, (*question).stale) }
 
-// closeStale commits a message as the answer to stale questions. The caller holds t.mu.
-func (t *task) closeStale(ctx context.Context, m store.Message, open []*question) error {
+// closeStale commits a message as the answer to stale questions.
+func (t *state) closeStale(ctx context.Context, m store.Message, open []*question) error {
 	status, history, questions := t.status, t.history, t.questions
 	posed, bytes := t.askedBefore(t.posed())
 	t.questions = slices.DeleteFunc(slices.Clone(questions), (*question).stale)
@@ -82,7 +82,7 @@ func (t *task) reopen(open []*question) {
 // takeUp sorts out what an earlier process has asked. It returns the messages
 // that are still to become turns: those that have asked are not among them, for
 // they have had their turn; those that have answered carry the questions.
-func (t *task) takeUp(pending store.Pending) (left []store.Message, carries map[string][]*question, err error) {
+func (t *state) takeUp(pending store.Pending) (left []store.Message, carries map[string][]*question, err error) {
 	carries = map[string][]*question{}
 	asked := map[string]bool{}
 	for _, row := range pending.Questions {
@@ -130,9 +130,8 @@ func (r *run) carry(questions []*question) {
 	}
 }
 
-// poseStale says that the turns which have asked were cut off, and poses their
-// questions anew. The caller holds t.mu.
-func (t *task) poseStale() {
+// poseStale says that the turns which have asked were cut off, and poses their questions anew.
+func (t *state) poseStale() {
 	change := store.Change{Ended: t.cutOff, Cut: t.cutOff, Ask: unanswered(t.questions), Drop: t.carried}
 	t.cutOff, t.carried = nil, nil
 	if t.canceling { // nobody is asked any more
@@ -154,8 +153,8 @@ func (t *task) poseStale() {
 	t.armExpiry()
 }
 
-// armExpiry starts the timer of the stale questions' deadline. The caller holds t.mu.
-func (t *task) armExpiry() {
+// armExpiry starts the timer of the stale questions' deadline.
+func (t *state) armExpiry() {
 	var first time.Time
 	for _, q := range t.questions {
 		if at := q.asked.Deadline; q.stale() && !at.IsZero() && (first.IsZero() || at.Before(first)) {
@@ -167,7 +166,7 @@ func (t *task) armExpiry() {
 	}
 	t.disarmExpiry()
 	t.engine.wg.Add(1)
-	t.expiry = time.AfterFunc(time.Until(first), t.expire)
+	t.expiry = time.AfterFunc(time.Until(first), t.task.expire)
 }
 
 // expire is the timer: nobody has answered in time what cannot be gone on with.

@@ -32,24 +32,24 @@ func (t *task) unlock() {
 	t.mu.Unlock()
 }
 
-// touch notes a change. The caller holds t.mu.
-func (t *task) touch() { t.cached, t.unseen = nil, true }
+// touch notes a change.
+func (t *state) touch() { t.cached, t.unseen = nil, true }
 
-// sync shows what was changed, and is of no event. The caller holds t.mu.
-func (t *task) sync() {
+// sync shows what was changed, and is of no event.
+func (t *state) sync() {
 	if t.unseen {
 		t.feed.Sync(t.face(), t.order())
 		t.unseen = false
 	}
 }
 
-// face is what is shown of the task beside its artifacts. The caller holds t.mu.
-func (t *task) face() feed.Face {
+// face is what is shown of the task beside its artifacts.
+func (t *state) face() feed.Face {
 	return feed.Face{Status: t.status, History: t.history, Meta: t.meta}
 }
 
-// order is that of the artifacts, nil if it is as it was when it was asked for last. The caller holds t.mu.
-func (t *task) order() []*feed.Artifact {
+// order is that of the artifacts, nil if it is as it was when it was asked for last.
+func (t *state) order() []*feed.Artifact {
 	if !t.reordered {
 		return nil
 	}
@@ -61,8 +61,8 @@ func (t *task) order() []*feed.Artifact {
 	return order
 }
 
-// snapshot returns the task as the caller has made it: it may not be shown yet. The caller holds t.mu.
-func (t *task) snapshot() *a2a.Task {
+// snapshot returns the task as the caller has made it: it may not be shown yet.
+func (t *state) snapshot() *a2a.Task {
 	if t.cached == nil {
 		t.cached = &a2a.Task{
 			ID: t.id, ContextID: t.contextID,
@@ -78,16 +78,16 @@ func (t *task) snapshot() *a2a.Task {
 	return t.cached
 }
 
-// message makes a message of the agent's. The caller holds t.mu.
-func (t *task) message(parts ...*a2a.Part) *a2a.Message {
+// message makes a message of the agent's.
+func (t *state) message(parts ...*a2a.Part) *a2a.Message {
 	t.messages++
 	m := a2a.NewMessageForTask(a2a.MessageRoleAgent, t, parts...)
 	m.ID = fmt.Sprintf("%s-%d", t.id, t.messages)
 	return m
 }
 
-// note adds to the metadata; a nil value takes its key away. The caller holds t.mu.
-func (t *task) note(add map[string]any) {
+// note adds to the metadata; a nil value takes its key away.
+func (t *state) note(add map[string]any) {
 	meta := maps.Clone(t.meta)
 	if meta == nil {
 		meta = map[string]any{}

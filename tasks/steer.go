@@ -73,10 +73,9 @@ func (t *task) admitSteer(r *run) *view {
 	return v
 }
 
-// settleTaken ends the runs of messages that became part of the turn that has
-// just ended, and returns the ids of the questions that they have answered. The
-// caller holds t.mu.
-func (t *task) settleTaken(jobs []string) (answered []string) {
+// settleTaken ends the runs of messages that became part of the turn that has just ended, and returns
+// the ids of the questions that they have answered.
+func (t *state) settleTaken(jobs []string) (answered []string) {
 	for _, job := range jobs {
 		i := slices.IndexFunc(t.runs, func(r *run) bool { return r.jobID == job })
 		if i < 0 {

@@ -11,9 +11,8 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
 )
 
-// pick finds the question that a message answers: the one whose id stands in its
-// data, else the oldest. The caller holds t.mu.
-func (t *task) pick(in *incoming) (i int, ok bool) {
+// pick finds the question that a message answers: the one whose id stands in its data, else the oldest.
+func (t *state) pick(in *incoming) (i int, ok bool) {
 	named := in.names()
 	if named == nil {
 		return 0, len(t.questions) > 0
@@ -87,7 +86,7 @@ func (t *task) take(ctx context.Context, in *incoming) (*given, error) {
 // keepReply commits an answer behind what posed the question, and all of it at once: a
 // question that named an answer which was not accepted would be the next message's, be that
 // another agent's.
-func (t *task) keepReply(ctx context.Context, entry store.Message, posed *a2a.Message, answered ...*question) error {
+func (t *state) keepReply(ctx context.Context, entry store.Message, posed *a2a.Message, answered ...*question) error {
 	entry.Answers = &store.Answers{Posed: codec.Encode(posed)}
 	for _, q := range answered {
 		if q != nil {

@@ -11,18 +11,34 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/feed"
 )
 
-// A task is a task that has not ended, or whose last readers have not.
+// A task is a task that has not ended, or whose last readers have not. All that changes of it is its
+// state, which is changed between lock and unlock and nowhere else: what has only the state cannot lock.
 type task struct {
+	*identity
+
+	mu sync.Mutex // guards state; held while a change is committed
+	state
+}
+
+// An identity is what of a task may be read without its lock.
+type identity struct {
 	engine       *Engine
 	id           a2a.TaskID
 	contextID    string
 	conversation string        // that its turns run in
 	class        store.Class   // what it is kept among if no turn is made of it
 	over         chan struct{} // closed when the task has ended
+	feed         *feed.Feed    // what readers see
 	waiters      atomic.Int32  // callers who wait for its reply; one can move on to another task
 	headWaits    atomic.Bool   // a state that is shown has not been committed yet
+}
 
-	mu         sync.Mutex // guards the fields below
+// A state is what changes of a task. Its methods, and those of the task's runs, are called under the
+// task's lock.
+type state struct {
+	*identity
+	task *task // whose state it is
+
 	status     a2a.TaskStatus
 	history    []*a2a.Message // only ever appended to or replaced
 	artifacts  []*artifact
@@ -32,9 +48,8 @@ type task struct {
 	meta       map[string]any // replaced, never changed
 	cached     *a2a.Task      // the snapshot, or nil since something was published
 	epoch      int
-	feed       *feed.Feed // what readers see
-	unseen     bool       // something was changed since the feed was given it
-	reordered  bool       // so was the order of the artifacts
+	unseen     bool // something was changed since the feed was given it
+	reordered  bool // so was the order of the artifacts
 	rec        recorder
 	runs       []*run        // the turns that have not ended, in their order
 	turns      int           // messages that the task has taken in all
@@ -63,9 +78,12 @@ type task struct {
 }
 
 func (e *Engine) newTask(id a2a.TaskID, contextID, conversation string) *task {
-	t := &task{
+	t := &task{identity: &identity{
 		engine: e, id: id, contextID: contextID, conversation: conversation,
-		over:   make(chan struct{}),
+		over: make(chan struct{}),
+	}}
+	t.state = state{
+		identity: t.identity, task: t,
 		status: a2a.TaskStatus{State: a2a.TaskStateSubmitted, Timestamp: now()},
 		sorted: true,
 		epoch:  1,
@@ -77,7 +95,7 @@ func (e *Engine) newTask(id a2a.TaskID, contextID, conversation string) *task {
 }
 
 // TaskInfo implements [a2a.TaskInfoProvider].
-func (t *task) TaskInfo() a2a.TaskInfo {
+func (t *identity) TaskInfo() a2a.TaskInfo {
 	return a2a.TaskInfo{TaskID: t.id, ContextID: t.contextID}
 }
 
@@ -95,10 +113,10 @@ func (t *task) viewLocked() *view {
 }
 
 // peek returns the task as it is.
-func (t *task) peek() *a2a.Task { return t.feed.Task() }
+func (t *identity) peek() *a2a.Task { return t.feed.Task() }
 
-// enter changes the state: it is committed, then published. The caller holds t.mu.
-func (t *task) enter(state a2a.TaskState, message *a2a.Message, change store.Change) {
+// enter changes the state: it is committed, then published.
+func (t *state) enter(state a2a.TaskState, message *a2a.Message, change store.Change) {
 	before := t.status.State
 	t.status = a2a.TaskStatus{State: state, Timestamp: now(), Message: message}
 	t.touch()
@@ -106,9 +124,8 @@ func (t *task) enter(state a2a.TaskState, message *a2a.Message, change store.Cha
 	t.announce(change)
 }
 
-// announce commits the state that t.status is set to, and publishes it. The
-// caller holds t.mu.
-func (t *task) announce(change store.Change) {
+// announce commits the state that t.status is set to, and publishes it.
+func (t *state) announce(change store.Change) {
 	event := &a2a.TaskStatusUpdateEvent{
 		TaskID: t.id, ContextID: t.contextID, Status: t.status, Metadata: t.meta,
 	}
@@ -119,11 +136,10 @@ func (t *task) announce(change store.Change) {
 	t.changed()
 }
 
-// working says that a turn has begun. It is committed a little later than it is
-// shown: codex is at work from here on, and on a small machine waits for whatever
-// else runs. That the attempt was begun is in the journal already. What receivers
-// of push notifications are told is committed first, as always. The caller holds t.mu.
-func (t *task) working(turn store.Turn) {
+// working says that a turn has begun. It is committed a little later than it is shown: codex is at work
+// from here on, and on a small machine waits for whatever else runs. That the attempt was begun is in
+// the journal already. What receivers of push notifications are told is committed first, as always.
+func (t *state) working(turn store.Turn) {
 	if len(t.pushes) > 0 {
 		t.enter(a2a.TaskStateWorking, nil, store.Change{Turn: &turn})
 		return

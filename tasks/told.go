@@ -11,9 +11,8 @@ import (
 // while that is open; see withQuestions.
 const askedUntold = "What was asked here is not told again: the task has told so much of its questions. Ask for the task, which has all that are open."
 
-// telling is the event of a state as it is kept: beyond the bound without what is asked. The
-// caller holds t.mu.
-func (t *task) telling(event *a2a.TaskStatusUpdateEvent) *a2a.TaskStatusUpdateEvent {
+// telling is the event of a state as it is kept: beyond the bound without what is asked.
+func (t *state) telling(event *a2a.TaskStatusUpdateEvent) *a2a.TaskStatusUpdateEvent {
 	posed := event.Status.Message
 	if posed == nil || event.Status.State != a2a.TaskStateInputRequired {
 		return event
@@ -38,7 +37,7 @@ func inShort(m *a2a.Message, text string) *a2a.Message {
 
 // withQuestions is an event as a reader gets it: one that lacks what is asked has it as long as
 // that is what is open. With latest it has what is open by now: no other follows for this reader.
-func (t *task) withQuestions(event *feed.Event, latest bool) *feed.Event {
+func (t *identity) withQuestions(event *feed.Event, latest bool) *feed.Event {
 	update, ok := event.Event.(*a2a.TaskStatusUpdateEvent)
 	if !ok || !untold(update.Status.Message) {
 		return event

@@ -21,8 +21,7 @@ const (
 	mostLookedAt = 64 << 10
 )
 
-// trace notes a tool that the turn has used, for a workspace's platform. The caller
-// holds t.mu.
+// trace notes a tool that the turn has used, for a workspace's platform.
 func (r *run) trace(item agent.Item) {
 	w := r.task.engine.cfg.Workspace
 	if w == nil || !item.Kind.IsTool() || len(r.tools) >= mostTools {
@@ -40,8 +39,7 @@ func (r *run) trace(item agent.Item) {
 	})
 }
 
-// toolTrace is the trace of the task with that of the turn; nil if there is none. The
-// caller holds t.mu.
+// toolTrace is the trace of the task with that of the turn; nil if there is none.
 func (r *run) toolTrace() any {
 	before, _ := r.task.meta[keys.Tools].([]any)
 	if len(before)+len(r.tools) == 0 {
@@ -54,7 +52,7 @@ func (r *run) toolTrace() any {
 // mostClocked bounds the tools of a turn that are clocked at the same time.
 const mostClocked = 256
 
-// clock notes when a tool has started. The caller holds t.mu.
+// clock notes when a tool has started.
 func (r *run) clock(item agent.Item) {
 	if len(r.began) >= mostClocked {
 		return
@@ -65,7 +63,7 @@ func (r *run) clock(item agent.Item) {
 	r.began[item.ID] = time.Now()
 }
 
-// clocked counts a tool that has ended. The caller holds t.mu.
+// clocked counts a tool that has ended.
 func (r *run) clocked(item agent.Item) {
 	if began, ok := r.began[item.ID]; ok {
 		delete(r.began, item.ID)
@@ -76,7 +74,7 @@ func (r *run) clocked(item agent.Item) {
 // delegateTool is the tool whose call lasts until another agent has answered.
 const delegateTool = "delegate_task"
 
-// delegate notes that such a call has begun, or is over. The caller holds t.mu.
+// delegate notes that such a call has begun, or is over.
 func (r *run) delegate(item agent.Item, begun bool) {
 	if item.Tool != delegateTool {
 		return

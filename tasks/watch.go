@@ -73,7 +73,7 @@ func callerOf(m *a2a.Message, main string) string {
 }
 
 // brief is the task's line, as it is shown.
-func (t *task) brief() Brief {
+func (t *identity) brief() Brief {
 	face := t.feed.Face()
 	opening := face.History[:min(1, len(face.History))]
 	return briefOf(&a2a.Task{ID: t.id, ContextID: t.contextID, Status: face.Status, Metadata: face.Meta, History: opening}, t.engine.cfg.Main)
@@ -87,8 +87,8 @@ type watches struct {
 	all  map[*Watch]bool
 }
 
-// changed tells those who watch that the task has another state. The caller holds t.mu.
-func (t *task) changed() {
+// changed tells those who watch that the task has another state.
+func (t *state) changed() {
 	w := &t.engine.watches
 	if w.some.Load() == 0 {
 		return

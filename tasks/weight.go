@@ -42,9 +42,9 @@ const (
 	mostAsked = 2 << 20
 )
 
-// roomForAnswer refuses an answer to a task that has been sent too much of them. The first
-// has room in any case. The caller holds t.mu.
-func (t *task) roomForAnswer(in *incoming) error {
+// roomForAnswer refuses an answer to a task that has been sent too much of them. The first has room in
+// any case.
+func (t *state) roomForAnswer(in *incoming) error {
 	if t.reposed > mostReposed && in.names() == nil {
 		return refusal.New(a2a.ErrInvalidParams, "task %q has posed its question again too often, for answers that were not understood; answer by the id of a question, or cancel it", t.id)
 	}
@@ -59,9 +59,9 @@ func (t *task) roomForAnswer(in *incoming) error {
 		"answer what it asks in a few words, or cancel it", t.id, mib(t.answers))
 }
 
-// askedBefore is what the history keeps of a message that has posed questions, and about the bytes
-// of the message, which are to be counted when it is kept. The caller holds t.mu.
-func (t *task) askedBefore(posed *a2a.Message) (kept *a2a.Message, bytes int) {
+// askedBefore is what the history keeps of a message that has posed questions, and about the bytes of
+// the message, which are to be counted when it is kept.
+func (t *state) askedBefore(posed *a2a.Message) (kept *a2a.Message, bytes int) {
 	var n sizes.Heap
 	n.Message(posed)
 	if t.asked+int(n) <= mostAsked {
@@ -70,9 +70,8 @@ func (t *task) askedBefore(posed *a2a.Message) (kept *a2a.Message, bytes int) {
 	return inShort(posed, askedTooMuch), int(n)
 }
 
-// countAsked counts what was asked: the journal has all of it until the task ends. The caller holds
-// t.mu.
-func (t *task) countAsked(bytes int) {
+// countAsked counts what was asked: the journal has all of it until the task ends.
+func (t *state) countAsked(bytes int) {
 	t.asked += bytes
 	t.putBehind(bytes)
 }
@@ -80,8 +79,8 @@ func (t *task) countAsked(bytes int) {
 // askedTooMuch stands in the history of a task in the place of what was asked and answered.
 const askedTooMuch = "What was asked here, and has its answer, is not kept: the task has asked too much for that."
 
-// countReposed counts what has just been posed again. The caller holds t.mu.
-func (t *task) countReposed() {
+// countReposed counts what has just been posed again.
+func (t *state) countReposed() {
 	if t.status.Message == nil {
 		return
 	}

@@ -76,8 +76,8 @@ func with(all []origin.Sender, one origin.Sender) []origin.Sender {
 	return append(all, one)
 }
 
-// says notes that the turn has something shown that it says. The caller holds t.mu.
-func (t *task) says() {
+// says notes that the turn has something shown that it says.
+func (t *state) says() {
 	if t.words.said.IsZero() {
 		t.words.said = time.Now()
 	}
