@@ -20,6 +20,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 )
 
+// IsFile reports whether a part is a file: its bytes, or its URL.
 func IsFile(p *a2a.Part) bool {
 	switch p.Content.(type) {
 	case a2a.Raw, a2a.URL:
@@ -195,6 +196,7 @@ func IsPicture(media string) bool {
 	return false
 }
 
+// MediaOf is the media type of a part, without parameters; "" if it has none that can be read.
 func MediaOf(p *a2a.Part) string {
 	media, _, err := mime.ParseMediaType(p.MediaType)
 	if err != nil {

@@ -18,11 +18,12 @@ const (
 
 func unreadParts() a2a.ContentParts { return a2a.ContentParts{a2a.NewTextPart(unreadText)} }
 
-// UnreadMessage and unreadArtifact stand for the nth one of a task, which cannot be read.
+// UnreadMessage stands for the nth message of a task, which cannot be read.
 func UnreadMessage(n int) *a2a.Message {
 	return &a2a.Message{ID: fmt.Sprintf("unreadable-%d", n), Role: a2a.MessageRoleAgent, Parts: unreadParts()}
 }
 
+// UnreadArtifact stands for the nth artifact of a task, which cannot be read.
 func UnreadArtifact(n int) *a2a.Artifact {
 	return &a2a.Artifact{ID: a2a.ArtifactID(fmt.Sprintf("unreadable-%d", n)), Parts: unreadParts()}
 }
@@ -94,6 +95,7 @@ func Encode(value any) []byte {
 	return bytes.TrimSpace(b.Bytes())
 }
 
+// EncodeAll renders each one as [Encode] does.
 func EncodeAll[T any](all []*T) [][]byte {
 	out := make([][]byte, len(all))
 	for i, v := range all {

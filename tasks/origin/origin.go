@@ -19,6 +19,7 @@ import (
 // parts leave do, mostly.
 type Kind int
 
+// The kinds of senders.
 const (
 	Anybody  Kind = iota
 	User          // on the canvas
@@ -51,14 +52,14 @@ func (s *Sender) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// What the metadata of another agent's message have, of the message or of its request:
-// the platform's delegations the second, and the agents' own tools the others.
 const (
 	markSource     = "source_workspace_id"
 	markDelegation = "delegation_id"
 	markParent     = "parent_task_id"
 )
 
+// Marks are what the metadata of another agent's message have, of the message or of its request: the
+// platform's delegations the second, and the agents' own tools the others.
 var Marks = []string{markSource, markDelegation, markParent} //nolint:gochecknoglobals // a constant
 
 // markChat is what the messages of chats have beside the name of the service.
@@ -149,6 +150,7 @@ func peerOf(message, request map[string]any) Sender {
 	return Sender{Kind: Peer, ID: id}
 }
 
+// IsPeer reports whether another agent has sent the message.
 func (s Sender) IsPeer() bool { return s.Kind == Peer }
 
 // IsApart reports whether the sender has conversations of its own, and no part in others.
@@ -167,6 +169,7 @@ const (
 	chatPrefix = "chat:"
 )
 
+// NamesPeer reports whether a conversation has the name of one with another agent, or a chat.
 func NamesPeer(conversation string) bool {
 	return strings.HasPrefix(conversation, peerPrefix) || strings.HasPrefix(conversation, chatPrefix)
 }

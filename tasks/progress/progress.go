@@ -71,6 +71,7 @@ func changes(all []agent.Change) []any {
 	return out
 }
 
+// Plan is the progress of a plan.
 func Plan(plan agent.PlanUpdated) map[string]any {
 	shown := plan.Steps[:min(len(plan.Steps), mostSteps)]
 	steps := make([]any, 0, len(shown))
@@ -87,6 +88,7 @@ func Plan(plan agent.PlanUpdated) map[string]any {
 	return data
 }
 
+// Failure is why a task failed, as its metadata have it.
 func Failure(f *agent.Failure) map[string]any {
 	data := map[string]any{"kind": string(f.Kind)}
 	if f.Timer != "" {

@@ -131,6 +131,7 @@ func Text(task *a2a.Task) string {
 	return ""
 }
 
+// TextOf returns the text of a message; nil has none.
 func TextOf(m *a2a.Message) string {
 	if m == nil {
 		return ""

@@ -34,6 +34,7 @@ func (n *Heap) Message(m *a2a.Message) {
 	}
 }
 
+// Text counts a string without its header.
 func (n *Heap) Text(s string) { *n += Heap(len(s)) }
 
 func (n *Heap) texts(all []string) {
