@@ -55,9 +55,9 @@ func TestChangesOfAgents(t *testing.T) {
 	}
 }
 
-// TestChangesOfAgentsAreBounded: what has no room is not known, and has room when the others
+// TestBoundsOfChangesOfAgents: what has no room is not known, and has room when the others
 // are done.
-func TestChangesOfAgentsAreBounded(t *testing.T) {
+func TestBoundsOfChangesOfAgents(t *testing.T) {
 	t.Parallel()
 	e := New(Config{})
 	tell(e, appserver.NoteTurnStarted, "one", agentTurn)

@@ -288,9 +288,9 @@ func TestMCP(t *testing.T) {
 	}
 }
 
-// TestTurnThatAsksWithoutEnd: its questions are kept until its task ends, so beyond a bound they
+// TestBoundsOfATurnThatAsksWithoutEnd: its questions are kept until its task ends, so beyond a bound they
 // are declined, and the turn goes on.
-func TestTurnThatAsksWithoutEnd(t *testing.T) {
+func TestBoundsOfATurnThatAsksWithoutEnd(t *testing.T) {
 	t.Parallel()
 	const calls = 26
 	filler := strings.Repeat("0123456789abcde ", 6400)

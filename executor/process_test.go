@@ -168,8 +168,8 @@ func instants() []time.Duration {
 	return all
 }
 
-// TestKilledAnywhere kills the process at instants around its command.
-func TestKilledAnywhere(t *testing.T) {
+// TestKilledAtAnyPoint kills the process at instants around its command.
+func TestKilledAtAnyPoint(t *testing.T) {
 	t.Parallel()
 	model := modeltest.Start(t, fakemodel.Keywords)
 	for _, after := range instants() {
