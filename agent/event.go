@@ -61,7 +61,7 @@ type Produced struct {
 // Paused says that the message has to wait, because the model would refuse it: nothing
 // of it runs. A further Paused takes the place of the one before.
 type Paused struct {
-	Kind FailureKind    // FailAuth: somebody has to log in; FailLimit: it goes on by itself
+	Kind FailureKind    // FailAuth: a login is needed; FailLimit: it goes on by itself
 	Text string         // the reason in words, and what is to be done
 	Data map[string]any // the same for programs, of plain JSON values
 }

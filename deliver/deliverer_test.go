@@ -287,7 +287,7 @@ func TestEnds(t *testing.T) {
 }
 
 // TestJournalThatTakesNothing: what came of a try is noted as soon as that can be, and
-// nothing is sent twice meanwhile, or at once where somebody asks for it.
+// nothing is sent twice meanwhile, or at once where that is asked for.
 func TestJournalThatTakesNothing(t *testing.T) {
 	in(t, 4, func(p *post, d *deliverer) {
 		ill := errors.New("the disk is full")

@@ -14,7 +14,7 @@ const (
 	mostAgentChanges = 64       // patches of one subagent
 )
 
-// subagents are those at work, by their threads. Executor.mu guards them.
+// subagents are those at work, by their threads. driver.mu guards them.
 type subagents struct {
 	at    map[string]*subagent
 	bytes int // of the changes that are kept
@@ -119,7 +119,7 @@ func (d *driver) followAgent(note appserver.Notification) {
 	}
 	root := n.Turn.RootTurnID
 	d.agents.begin(n.ThreadID, root, n.Turn.ID)
-	if d.agents.barred[root] && !d.closed { // Close waits for e.wg after it has set closed
+	if d.agents.barred[root] && !d.closed { // rest waits for d.wg after it has set closed
 		d.wg.Go(func() { d.endLate(root) })
 	}
 }

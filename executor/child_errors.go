@@ -37,7 +37,7 @@ func (d *driver) trouble(err error) error {
 	return t
 }
 
-// wasKilled reports whether somebody killed codex: it did not fail by itself.
+// wasKilled reports whether codex was killed by another process: it did not fail by itself.
 func wasKilled(err error) bool {
 	exit, ok := errors.AsType[*appserver.ExitError](err)
 	if !ok || exit.Cause != nil || exit.State == nil {

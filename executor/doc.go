@@ -61,7 +61,7 @@
 // An attempt at a job is written down in the [Journal] before codex sees a byte of
 // it, and carries a number of its own into the thread's history. When the child
 // dies, or this process did, the history and the thread's rollout file say what
-// became of the attempt: cut.go has the table. A turn that was cut off before it
+// became of the attempt: fate.go has the table. A turn that was cut off before it
 // did anything is run again, once, with its observer attached; one in which a
 // tool may have started is not.
 //
@@ -71,7 +71,10 @@
 // goroutine at a time and must not block. [Executor.Close] waits for every
 // goroutine of the package.
 //
-// Locks are taken in the order conversation.lock, told.mu, Executor.mu, and then one
+// What is about codex stands in a driver (driver.go), which knows its scheduler by an interface
+// only (host.go): the child, the threads, the turns that are read, what is asked.
+//
+// Locks are taken in the order conversation.lock, told.mu, Executor.mu, driver.mu, and then one
 // of those that guard a few fields only (hold.mu, inquiry.mu, mutes.mu, slots.mu,
 // account.mu, limits.mu). Under slots.mu, supervisor.mu and attention.mu are taken: a slot
 // that is given wakes its turn, and codex is restarted while no turn may begin.

@@ -79,7 +79,7 @@ func (d *driver) goesAway(thread string) func() {
 	return d.goesAwayLocked(thread)
 }
 
-// goesAwayLocked is goesAway for a caller that holds e.mu.
+// goesAwayLocked is goesAway for a caller that holds d.mu.
 func (d *driver) goesAwayLocked(thread string) func() {
 	away := make(chan struct{})
 	d.away[thread] = away

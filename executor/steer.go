@@ -194,7 +194,7 @@ func (l *steering) unsend(s *job) {
 // again.
 func (l *steering) begin(s *job) error {
 	e := l.e
-	e.mu.Lock() // who looks for a message that has arrived looks at this one, too
+	e.mu.Lock() // arrived looks at this one, too
 	s.attempt = Attempt{Job: s.ID, N: s.attempt.N + 1, Conversation: l.j.Context, Thread: l.j.attempt.Thread, Tools: l.j.attempt.Tools}
 	attempt := s.attempt
 	e.mu.Unlock()

@@ -221,7 +221,7 @@ func (e *Executor) trim() {
 // leastUsed picks the next thread to unload of some, or nil if there is room or no candidate: the
 // longest unused of those of which no message waits, and then of the others. Messages of any
 // number of conversations may wait, and each would have its thread loaded meanwhile. Of is called
-// while e.mu is held.
+// while d.mu is held.
 func (d *driver) leastUsed(on *child, more int, of func(*conversation) bool) (least *conversation) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

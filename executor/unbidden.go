@@ -63,7 +63,7 @@ func (d *driver) turnBegan(note appserver.Notification) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	in := d.inquiries[note.ThreadID]
-	if in != nil && in.isOf(n.Turn.ID) || d.closed { // Close waits for e.wg after it has set closed
+	if in != nil && in.isOf(n.Turn.ID) || d.closed { // rest waits for d.wg after it has set closed
 		return
 	}
 	c := d.conversationOnLocked(note.ThreadID, in)

@@ -25,7 +25,7 @@ const onceOnly = "The command was allowed for this once: the next is asked about
 // readCommand reads item/commandExecution/requestApproval. The decisions of codex's that are
 // objects are rules, which it writes into its home: they hold in every conversation, in every
 // sandbox and under every policy, and the model has worded them. The answer is to all of the
-// permissions of the command, so nobody can say "yes" where one of them is unfit.
+// permissions of the command, so there is no "yes" where one of them is unfit.
 func (on Terms) readCommand(params json.RawMessage) (subject, error) {
 	body, err := decode[struct {
 		Kind        string         `json:"kind"`

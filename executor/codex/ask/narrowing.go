@@ -9,7 +9,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 )
 
-// Terms are what a "yes" can be to, whoever says it.
+// Terms are what a "yes" can be to.
 type Terms struct {
 	Rules bool // callers may make rules for all conversations
 	// Unfit says of paths why they are not opened for writing. Nil has nothing against any.

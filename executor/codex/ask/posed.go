@@ -42,7 +42,7 @@ type Posed struct {
 	hid     bool           // a secret was taken out
 	cut     bool           // not all is shown
 	unseen  string         // what codex asks whether it may, where a "yes" would be to what is not shown: it is not asked
-	users   bool           // it is shown to nobody but the user: whoever carries it out brings in an account of theirs
+	users   bool           // it is shown to the user alone, whose account it brings in
 	barred  string         // why nobody can say "yes" to it: it is not asked
 	large   bool           // it wants more to be filled in or opened than is shown: it is not asked
 }
