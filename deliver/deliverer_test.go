@@ -14,27 +14,6 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/deliver"
 )
 
-// spread: a test can tell the times.
-func in(t *testing.T, most int, f func(p *post, d *deliverer)) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		p := &post{start: time.Now(), rows: map[string]row{}, ended: map[string][]deliver.Settlement{}}
-		d := deliver.New(deliver.Config[string, string]{
-			Journal: p, Sender: p, Room: p, Most: most, Curve: deliver.Curve{Longest: 5 * time.Minute},
-		})
-		ctx, cancel := context.WithCancel(t.Context())
-		var running sync.WaitGroup
-		running.Go(func() { d.Run(ctx) })
-		synctest.Wait()
-		f(p, d)
-		cancel()
-		running.Wait()
-		if p.flying != 0 {
-			t.Errorf("%d deliveries go on when Run has returned", p.flying)
-		}
-	})
-}
-
 func TestMakesWhatIsDueWhenItIs(t *testing.T) {
 	in(t, 4, func(p *post, d *deliverer) {
 		p.put("a", 0)

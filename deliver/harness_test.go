@@ -153,3 +153,23 @@ type deliverer = deliver.Deliverer[string, string]
 var errNot = errors.New("it does not arrive")
 
 // in runs a deliverer in a bubble, ends it, and sees that nothing goes on. Its curve has no
+// spread: a test can tell the times.
+func in(t *testing.T, most int, f func(p *post, d *deliverer)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		p := &post{start: time.Now(), rows: map[string]row{}, ended: map[string][]deliver.Settlement{}}
+		d := deliver.New(deliver.Config[string, string]{
+			Journal: p, Sender: p, Room: p, Most: most, Curve: deliver.Curve{Longest: 5 * time.Minute},
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { d.Run(ctx) })
+		synctest.Wait()
+		f(p, d)
+		cancel()
+		running.Wait()
+		if p.flying != 0 {
+			t.Errorf("%d deliveries go on when Run has returned", p.flying)
+		}
+	})
+}
