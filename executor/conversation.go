@@ -115,13 +115,12 @@ func (d *driver) drop(ctx context.Context, key string, unload func(context.Conte
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if c.users > 0 || c.loadedIn != nil {
+	now := d.conversations[key]
+	if now != nil && (now != c || c.users > 0 || c.loadedIn != nil) { // it has come back meanwhile
 		return ErrBusy
 	}
 	delete(d.threads, c.threadID)
-	if d.conversations[key] == c {
-		delete(d.conversations, key)
-	}
+	delete(d.conversations, key)
 	return nil
 }
 
