@@ -142,7 +142,7 @@ func (d *driver) calledTwice(n appserver.ItemNote, started bool) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !d.closed { // as in followAgent
-		d.wg.Go(func() { d.onItem(n.Item) })
+		d.wg.Go(func() { d.onItem(itemOf(n.Item)) })
 	}
 	switch {
 	case d.agents.at[n.ThreadID] == nil: // of a turn that was cut

@@ -53,13 +53,14 @@ func (t *turn) item(note appserver.Notification) *agent.Ended {
 	if !t.decode(note, &n) {
 		return nil
 	}
-	t.d.onItem(n.Item)
+	item := itemOf(n.Item)
+	t.d.onItem(item)
 	started := note.Method == appserver.NoteItemStarted
 	switch long := len(n.Item.ID) > mostOfID; {
 	case n.TurnID != t.id && long: // what an earlier turn has left ends no other
 		return nil
 	case n.TurnID != t.id:
-		t.stray(started, n.Item)
+		t.stray(n.Item, item, started)
 		return nil
 	case long:
 		return t.stopFor(errMany)
@@ -75,14 +76,14 @@ func (t *turn) item(note appserver.Notification) *agent.Ended {
 	if t.record.spoke(n.Item, started) > t.d.cfg.MaxMessages {
 		return t.stopFor(errMany)
 	}
-	t.tell(n.Item, started)
+	t.tell(n.Item, item, started)
 	return nil
 }
 
 // onItem tells of an item, if somebody hears of them all.
-func (d *driver) onItem(item appserver.Item) {
+func (d *driver) onItem(item agent.Item) {
 	if d.cfg.OnItem != nil {
-		d.cfg.OnItem(itemOf(item))
+		d.cfg.OnItem(item)
 	}
 }
 
@@ -98,8 +99,8 @@ func (t *turn) isOurs(message appserver.Item) bool {
 	return !t.foreign
 }
 
-// tell passes an item of the turn on.
-func (t *turn) tell(item appserver.Item, started bool) {
+// tell passes an item of the turn on, which is said in our words, too.
+func (t *turn) tell(item appserver.Item, said agent.Item, started bool) {
 	switch {
 	case item.Type == appserver.ItemUserMessage:
 		if !started && item.ClientID != t.clientID() {
@@ -111,11 +112,11 @@ func (t *turn) tell(item appserver.Item, started bool) {
 	case item.Type == appserver.ItemContextCompaction && !started:
 		t.c.heard.compacted()
 		t.c.strange.compacted()
-		t.to.tell(agent.ItemCompleted{Item: itemOf(item)})
+		t.to.tell(agent.ItemCompleted{Item: said})
 	case started:
-		t.to.tell(agent.ItemStarted{Item: itemOf(item)})
+		t.to.tell(agent.ItemStarted{Item: said})
 	default:
-		t.to.tell(agent.ItemCompleted{Item: itemOf(item)})
+		t.to.tell(agent.ItemCompleted{Item: said})
 	}
 	t.answered()
 	if item.IsModels() {

@@ -17,13 +17,13 @@ import (
 // stray shows what a script of an earlier turn begins while this one runs, for it stands in no
 // other task. It is no tool of this turn: where that is cut off its message may run again. What
 // ends after this turn is not shown to have ended.
-func (t *turn) stray(started bool, item appserver.Item) {
+func (t *turn) stray(item appserver.Item, said agent.Item, started bool) {
 	switch {
 	case started && item.Type.IsTool():
 		t.record.strays[item.ID] = true
-		t.to.tell(agent.ItemStarted{Item: itemOf(item), Stray: true})
+		t.to.tell(agent.ItemStarted{Item: said, Stray: true})
 	case !started && t.record.strays[item.ID]:
 		delete(t.record.strays, item.ID)
-		t.to.tell(agent.ItemCompleted{Item: itemOf(item)})
+		t.to.tell(agent.ItemCompleted{Item: said})
 	}
 }
