@@ -38,10 +38,22 @@ func withMCP(args ...string) func(*executor.Config) {
 const userInput = `call request_user_input {"questions":[{"id":"colour","header":"Colour","question":"Which colour?",` +
 	`"options":[{"label":"red","description":"warm"},{"label":"blue","description":"cold"}]}]}`
 
-// asked waits for the nth question of a job.
+// asked waits for the nth question of a job. A job that ends without it is told of at once.
 func (w *witness) asked(t *testing.T, n int) agent.Question {
 	t.Helper()
-	eventually(t, fmt.Sprintf("question %d", n), func() bool { return len(seen[agent.Question](w)) >= n })
+	defer func() {
+		if t.Failed() {
+			t.Logf("what it was told: %+v", seen[agent.Event](w))
+		}
+	}()
+	eventually(t, fmt.Sprintf("question %d", n), func() bool {
+		for _, end := range seen[agent.Ended](w) {
+			if len(seen[agent.Question](w)) < n {
+				t.Fatalf("it has ended without question %d: %s %q, %v", n, end.Outcome, said(end), end.Failure)
+			}
+		}
+		return len(seen[agent.Question](w)) >= n
+	})
 	return seen[agent.Question](w)[n-1]
 }
 
