@@ -2,7 +2,11 @@ package agent
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
+
+	"github.com/google/uuid"
 )
 
 // A Question says that the turn waits for its sender to answer. The message stays open
@@ -44,4 +48,11 @@ func (e *NotUnderstoodError) Error() string { return e.Why }
 // NotUnderstood returns a [NotUnderstoodError].
 func NotUnderstood(format string, args ...any) error {
 	return &NotUnderstoodError{Why: fmt.Sprintf(format, args...)}
+}
+
+// IsQuestionID reports whether an id can be that of a question ([Question.ID]).
+func IsQuestionID(id string) bool {
+	at := strings.LastIndexByte(id, '-')
+	number, err := strconv.Atoi(id[at+1:])
+	return err == nil && at == len(uuid.Nil.String()) && uuid.Validate(id[:at]) == nil && number > 0
 }

@@ -1,6 +1,9 @@
 package agent
 
-import "encoding/json"
+import (
+	"context"
+	"encoding/json"
+)
 
 // A ToolCall is a call of a tool that this program offers.
 type ToolCall struct {
@@ -17,4 +20,11 @@ type ToolCall struct {
 type ToolResult struct {
 	Text   string
 	Failed bool
+}
+
+// A ToolCaller carries out the calls of tools of ours that an agent is offered. Call is
+// called concurrently, on a goroutine for each call, and must return soon after
+// ctx ends: with the turn that has called, with the agent, or at a deadline.
+type ToolCaller interface {
+	Call(ctx context.Context, call ToolCall) ToolResult
 }

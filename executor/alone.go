@@ -1,7 +1,6 @@
 package executor
 
 import (
-	"net/http"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
@@ -17,22 +16,14 @@ import (
 //
 // If it concerns all after all, that answer closes the hold, or the turns of others do.
 
-// alone reports whether a refusal may concern no other job: it is about the model that
-// the job has named, or that a turn before it has, with which codex compacts where that of
-// this one has less room (seen on 0.169.0); or it is a 403, which may be about what the
-// message says.
-func (r *refusal) alone() bool {
-	return r.model != "" || r.unsure || r.kind == agent.FailAuth && r.status == http.StatusForbidden
-}
-
 // waitsAlone reports whether j waits for the end of a refusal of its own.
-func (e *Executor) waitsAlone(j *job, r *refusal) bool {
-	e.log.Info("the model refuses a job; others are not held for it", "job", j.ID, "model", r.model, "kind", string(r.kind), "code", r.code)
-	if r.kind == agent.FailAuth || r.code == usageLimit || r.model == "" { // of the account, as a rule, or of the model of all
+func (e *Executor) waitsAlone(j *job, r *Refusal) bool {
+	e.log.Info("the model refuses a job; others are not held for it", "job", j.ID, "model", r.Model, "kind", string(r.Kind), "code", r.Code)
+	if r.Kind == agent.FailAuth || r.Usage || r.Model == "" { // of the account, as a rule, or of the model of all
 		e.doubt()
 	}
 	// Nobody is left to stand and wait for the end of a long limit.
-	waits := r.kind == agent.FailAuth || j.promised() && (j.Patient || time.Until(r.until) < shortLimit)
+	waits := r.Kind == agent.FailAuth || j.promised() && (j.Patient || time.Until(r.Until) < shortLimit)
 	if waits {
 		j.aside = r
 	}
@@ -52,7 +43,7 @@ func (e *Executor) doubt() {
 	h.doubt = over
 	e.wg.Go(func() { // a turn has brought the refusal, so the group is not empty
 		defer close(over)
-		r, err := e.probe(e.root)
+		r, err := e.driver.Probe(e.root)
 		if err != nil {
 			e.log.Warn("it could not be found out whether a refusal concerns all; the next turns tell", "err", err)
 		}
@@ -73,7 +64,7 @@ func (e *Executor) sitOut(j *job) *agent.Ended {
 	switch {
 	case r == nil:
 		return nil
-	case r.kind == agent.FailLimit:
+	case r.Kind == agent.FailLimit:
 		e.sitOutLimit(j, r)
 	default:
 		e.sitOutDoubt(j)
@@ -99,19 +90,19 @@ func (e *Executor) sitOutDoubt(j *job) {
 
 // sitOutLimit waits until a limit ends that only j has met, or the credential is another one. It is
 // the job itself that finds out whether it has.
-func (e *Executor) sitOutLimit(j *job, r *refusal) {
+func (e *Executor) sitOutLimit(j *job, r *Refusal) {
 	j.standing.alone(limitHeld(r), e.hold, j.observe)
 	began := time.Now()
-	met, _ := e.child.health()
+	exchanged := e.driver.Watch()
 	at := began.Add(min(e.cfg.LimitProbe<<(j.refusals-1), limitMost))
-	if r.until.After(at) {
-		at = r.until
+	if r.Until.After(at) {
+		at = r.Until
 	}
 	for left := remaining(at, time.Now(), 0); left > 0; left = remaining(at, time.Now(), time.Since(began)) {
 		if !sleep.For(j.ctx, min(left, lookEvery)) {
 			return
 		}
-		if e.exchanged(&met) {
+		if exchanged() {
 			j.refusals-- // another credential has not been refused
 			break
 		}

@@ -3,13 +3,12 @@ package executor
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakecodex"
 )
 
 // TestLimitOfItsOwn has a job wait for the end of a limit that no other has met.
@@ -29,9 +28,9 @@ func TestLimitOfItsOwn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				e, j, told := waiting(t)
-				j.refusals, j.aside = c.refusals, &refusal{kind: agent.FailLimit, limit: "rate", why: "slow down", model: "rare"}
+				j.refusals, j.aside = c.refusals, &Refusal{Kind: agent.FailLimit, Limit: "rate", Why: "slow down", Model: "rare"}
 				if c.left > 0 {
-					j.aside.until = time.Now().Add(c.left)
+					j.aside.Until = time.Now().Add(c.left)
 				}
 				began := time.Now()
 				end := e.gate(j)
@@ -52,27 +51,16 @@ func TestLimitOfItsOwn(t *testing.T) {
 // TestLimitOfItsOwnWithAnotherCredential is waited for no longer, and has not refused that one.
 func TestLimitOfItsOwnWithAnotherCredential(t *testing.T) {
 	t.Parallel()
-	bin, env := fakecodex.Command("")
-	codex := New(Config{Child: appserver.Config{Bin: bin, Env: env}})
-	on, err := codex.child.get(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
 	synctest.Test(t, func(t *testing.T) {
 		e, j, _ := waiting(t)
-		e.child = newSupervisor(e.driver)
-		e.child.set(childReady, on, nil)
-		j.refusals, j.aside = 3, &refusal{kind: agent.FailLimit, limit: "rate", why: "slow down", until: time.Now().Add(time.Hour), model: "rare"}
-		time.AfterFunc(50*time.Second, func() { e.child.set(childReady, &child{Client: on.Client}, nil) })
 		began := time.Now()
+		e.driver = &absent{exchanged: func() bool { return time.Since(began) > 50*time.Second }}
+		j.refusals, j.aside = 3, &Refusal{Kind: agent.FailLimit, Limit: "rate", Why: "slow down", Until: time.Now().Add(time.Hour), Model: "rare"}
 		end := e.gate(j)
 		if took := time.Since(began); end != nil || took != time.Minute || j.refusals != 2 {
 			t.Errorf("it waited %s, and was refused %d times; end = %+v", took, j.refusals, end)
 		}
 	})
-	if err := codex.Close(t.Context()); err != nil {
-		t.Error(err)
-	}
 }
 
 // TestHoldWhileItWaitsAlone closes and opens the hold meanwhile: the job is told of what it
@@ -81,13 +69,13 @@ func TestHoldWhileItWaitsAlone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		e, j, told := waiting(t)
-		j.refusals, j.aside = 1, &refusal{kind: agent.FailLimit, limit: "rate", why: "slow down", until: time.Now().Add(time.Hour), model: "rare"}
+		j.refusals, j.aside = 1, &Refusal{Kind: agent.FailLimit, Limit: "rate", Why: "slow down", Until: time.Now().Add(time.Hour), Model: "rare"}
 		over := make(chan *agent.Ended)
 		go func() { over <- e.gate(j) }()
 		synctest.Wait()
-		all := &refusal{kind: agent.FailAuth, why: "bad key"}
+		all := &Refusal{Kind: agent.FailAuth, Why: "bad key"}
 		e.hold.change(func() {
-			e.hold.cause, e.hold.shown = all, &pause{Paused: agent.Paused{Kind: agent.FailAuth, Text: "log in"}}
+			e.hold.cause, e.hold.shown = all, &Pause{Paused: agent.Paused{Kind: agent.FailAuth, Text: "log in"}}
 		})
 		e.tell(j)
 		time.Sleep(2 * time.Hour)
@@ -108,11 +96,40 @@ func TestHoldWhileItWaitsAlone(t *testing.T) {
 	})
 }
 
-// waiting returns a job that waits, of an executor without codex, and what it is told.
+// waiting returns a job that waits, of an executor without an agent, and what it is told.
 func waiting(t *testing.T) (*Executor, *job, *[]agent.Event) {
 	t.Helper()
-	e := &Executor{driver: &driver{child: &supervisor{}}, cfg: Config{}.withDefaults(), log: slog.New(slog.DiscardHandler), hold: newHold()}
+	e := &Executor{driver: &absent{}, cfg: Config{}.withDefaults(), log: slog.New(slog.DiscardHandler), hold: newHold()}
 	var told []agent.Event
 	ctx, cancel := context.WithCancelCause(t.Context())
 	return e, &job{Job: Job{Patient: true}, observe: func(event agent.Event) { told = append(told, event) }, ctx: ctx, cancel: cancel}, &told
+}
+
+// An absent driver has no agent.
+type absent struct {
+	Driver
+	err       error // of probes
+	probes    atomic.Int32
+	exchanged func() bool // whether the credential is another one
+}
+
+func (*absent) Serve(context.Context, Host) {}
+
+func (*absent) Idle() {}
+
+func (a *absent) Probe(context.Context) (*Refusal, error) {
+	a.probes.Add(1)
+	return nil, a.err
+}
+
+func (a *absent) Watch() func() bool {
+	if a.exchanged == nil {
+		return func() bool { return false }
+	}
+	return a.exchanged
+}
+
+func (*absent) Close(_ context.Context, served <-chan struct{}) error {
+	<-served
+	return nil
 }

@@ -2,213 +2,70 @@ package executor
 
 import (
 	"cmp"
-	"context"
 	"log/slog"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/within"
 )
 
-// Config describes an executor. Child must name a binary; every other zero
-// value works.
+// Config describes an executor. Every zero value works.
 type Config struct {
-	// Child is how codex is started. OnRequest, OnGlobal and Logger are set by
-	// the executor.
-	Child appserver.Config
-	// Mend puts right what commands can break for all others, before each turn; nil is nothing.
-	Mend func()
-	// OnItem hears of each item as it begins and as it ends, of whatever turn, subagent or script
-	// it is; nil is nothing.
-	OnItem func(agent.Item)
-	// Prepare is asked how codex is to be started, before each start of it; nil means
-	// as Child and Thread say. The arguments in Child come after its. It may take its
-	// time: jobs wait meanwhile. Its error is why codex is not started, and it is asked
-	// again.
-	Prepare func(ctx context.Context) (Launch, error)
-	// Thread is what every new thread is started with, and resumed with.
-	Thread appserver.ThreadStartParams
-	// Instructions returns what threads are told beside their messages, in place of
-	// Thread.DeveloperInstructions. New threads are started with it; one that has
-	// heard something else is told with its next turn. It is asked before each turn
-	// and must not block. Nil means that the instructions never change.
-	Instructions func() string
-
 	MaxTurns     int // turns that run at the same time; 0 means 4
 	MaxQuestions int // turns that wait for answers without counting among those; 0 means 64
 	MaxMute      int // of these, turns of jobs that are [Job.Mute], and never more than half; 0 means 4, and less that none waits
-	MaxAsked     int // questions that are open in one context; 0 means 16
 	MaxQueue     int // jobs that wait in one context; 0 means 32
 	MaxWaiting   int // jobs that wait in all contexts together; 0 means 1024
-	MaxThreads   int // threads kept loaded in codex; 0 means 16
-	MaxLingering int // threads let go of within a minute, of a side, before the next is unloaded at once; 0 means 32
-	MaxMessages  int // messages of the agent in one turn; 0 means 10,000
 
 	// MaxBytes is how many bytes the jobs may take that have not ended (see Job.Size), a
 	// quarter of them those of one context; 0 means 64 MiB.
 	MaxBytes int64
 
-	// The two stacked timers of a turn. 0 means off. IdleTimeout counts from the
-	// thread's last sign of life while no tool runs, ItemTimeout while one does.
-	TurnTimeout time.Duration
-	IdleTimeout time.Duration
-	ItemTimeout time.Duration
-	// QuestionTTL is how long a question waits for its answer before it is
-	// declined. 0 is for ever. The timers above rest meanwhile.
-	QuestionTTL time.Duration
-	// Rules has callers make the rules that codex proposes where it asks about a command. It
-	// writes them into its home, and they hold in all conversations, outside the sandbox.
-	Rules bool
-	// Open says that callers need no credential, or one that codex's commands can read. What codex
-	// asks is then declined where these have the network, and could answer.
-	Open bool
-
-	Grace    time.Duration // what each rung of the interrupt ladder waits; 0 means 5 s
-	Patience time.Duration // what a call may take that codex answers at once, before it is taken for deaf; 0 means 15 s
-
-	// KeyVariable names the environment variable that the model's key comes from;
-	// empty where codex's own login or configuration has it.
-	KeyVariable string
-	// RefreshEvery is how often codex is asked to renew a ChatGPT login before it
-	// expires; 0 means never. Only the one process that owns the login may.
-	RefreshEvery time.Duration
-
-	// StartWait is how long starts of codex may fail in a row before a job that is [Job.Patient]
+	// StartWait is how long starts of the agent may fail in a row before a job that is [Job.Patient]
 	// fails with them; until then it keeps its place and waits. 0 means that none waits.
 	StartWait time.Duration
+	// LimitProbe is how long after it the model is asked whether a limit of unknown length has ended,
+	// doubling to a minute; 0 means 5 s.
+	LimitProbe time.Duration
 
-	LoginProbe time.Duration // how often the model is asked whether it takes a refused credential now; 0 means 1 minute
-	LimitProbe time.Duration // after it the model is asked whether a limit of unknown length has ended, doubling to a minute; 0 means 5 s
-
-	// Tools answers the calls of Thread.DynamicTools. Nil answers that there are none.
-	Tools ToolCaller
-	// ToolTimeout ends the context of a call; 0 means 30 minutes. A tool has a
-	// deadline of its own, that is shorter.
-	ToolTimeout time.Duration
-
-	// Trace is asked before each attempt at a job for what codex is told that the turn is
+	// Trace is asked before each attempt at a job for what the agent is told that the turn is
 	// part of. It must not block. Nil tells it Job.Trace.
 	Trace func(j Job, attempt int) agent.TraceContext
 
-	// Apart are places that commands must not be able to write in their sandbox: a thread
-	// whose sandbox has one of them below a writable root is refused, and so is a job that asks
-	// for such a sandbox.
-	Apart []within.Place
-
-	Journal Journal             // keeps what outlives this process; nil keeps nothing
-	Redact  func(string) string // applied to texts of codex before they are shown; nil leaves them
-	Hide    func(string) string // applied to what is asked: takes known secrets out and nothing else; nil leaves it
-	Metrics Metrics             // nil counts nothing
+	Journal Journal // keeps what outlives this process; nil keeps nothing
+	Metrics Metrics // nil counts nothing
 	// Recorder is told what the executor is asked, and what becomes of its jobs, for people
 	// who look for a fault; nil records nothing.
 	Recorder Recorder
-	// ReadTrace says what a rollout file has of a message; nil is [appserver.ReadTrace].
-	ReadTrace func(path, clientID string) (appserver.Trace, error)
-	// FindTrace says what all files of its thread have of a message; nil is [appserver.FindTrace].
-	FindTrace func(path, clientID string) (appserver.Trace, error)
-	Logger    *slog.Logger // nil discards
+	Logger   *slog.Logger // nil discards
 }
 
-// A Launch is what may differ from one start of codex to the next.
-type Launch struct {
-	Args, Env   []string // of the child
-	Model       string   // that threads are started with; empty leaves it to codex
-	KeyVariable string   // as in Config
-	// Loaded are places that codex loads programs from outside of the sandbox: commands
-	// must not be able to write them, as those of Config.Apart.
-	Loaded []within.Place
-	// Written are directories that the user's configuration lets commands write in their sandbox,
-	// beside the working directory and the temp directory.
-	Written []string
-	// Thread returns codex's configuration for a thread that is loaded now, above that of Args. It
-	// must answer soon; nil is none.
-	Thread func() map[string]any
-	// Oversized returns a file of instructions that is too large for codex to read, of those that
-	// it would read for turns in dir; empty is none. It must answer soon; nil finds none.
-	Oversized func(dir string) string
-	// Unreadable says why no conversation must be loaded now; empty if nothing is in the way. It
-	// must answer soon; nil finds nothing.
-	Unreadable func() string
-	// Temp are the temp directory of commands, and what else they write in every sandbox that
-	// writes; none if they have codex's own, TMPDIR of Env.
-	Temp []string
-
-	// ModelProvider is the one that threads are to ask, by codex's name for it: a thread
-	// that was begun with another would go on asking that. Empty leaves it to codex.
-	ModelProvider string
-
-	whose string // the credential that is there for the child, see Executor.whose
-}
-
-// Unready is an error of Config.Prepare whose text is meant for whoever has sent a
-// message: it says what to do.
-type Unready string
-
-func (u Unready) Error() string { return string(u) }
-
-// Metrics counts what happens to the child and its account. Implementations must
-// not block.
+// Metrics counts what happens to jobs. Implementations must not block.
 type Metrics interface {
-	ChildStarted()
-	ChildRestarted(reason string)
 	QueueDepth(n int)
-	Held(kind string, held bool)          // whether turns wait: for a login (auth), for the end of a limit (limit)
-	LimitUsed(window string, percent int) // of the account's allowance; window is primary or secondary
+	Held(kind string, held bool) // whether turns wait: for a login (auth), for the end of a limit (limit)
 }
 
 type noMetrics struct{}
 
-func (noMetrics) ChildStarted()         {}
-func (noMetrics) ChildRestarted(string) {}
-func (noMetrics) QueueDepth(int)        {}
-func (noMetrics) Held(string, bool)     {}
-func (noMetrics) LimitUsed(string, int) {}
+func (noMetrics) QueueDepth(int)    {}
+func (noMetrics) Held(string, bool) {}
 
 func (c Config) withDefaults() Config {
 	c.MaxTurns = cmp.Or(c.MaxTurns, 4)
 	c.MaxQuestions = cmp.Or(c.MaxQuestions, 64)
 	c.MaxMute = cmp.Or(c.MaxMute, 4)
-	c.MaxAsked = cmp.Or(c.MaxAsked, 16)
 	c.MaxQueue = cmp.Or(c.MaxQueue, 32)
 	c.MaxWaiting = cmp.Or(c.MaxWaiting, 1024)
-	c.MaxThreads = cmp.Or(c.MaxThreads, 16)
-	c.MaxLingering = cmp.Or(c.MaxLingering, 32)
-	c.MaxMessages = cmp.Or(c.MaxMessages, 10_000)
 	c.MaxBytes = cmp.Or(c.MaxBytes, 64<<20)
-	c.Grace = cmp.Or(c.Grace, 5*time.Second)
-	c.Patience = cmp.Or(c.Patience, 15*time.Second)
-	c.ToolTimeout = cmp.Or(c.ToolTimeout, 30*time.Minute)
-	c.LoginProbe = cmp.Or(c.LoginProbe, time.Minute)
 	c.LimitProbe = cmp.Or(c.LimitProbe, 5*time.Second)
 	if c.Journal == nil {
 		c.Journal = noJournal{}
 	}
-	if c.Redact == nil {
-		c.Redact = func(s string) string { return s }
-	}
-	if c.Hide == nil {
-		c.Hide = func(s string) string { return s }
-	}
 	if c.Metrics == nil {
 		c.Metrics = noMetrics{}
-	}
-	if c.ReadTrace == nil {
-		c.ReadTrace = c.asUser(appserver.ReadTrace)
-	}
-	if c.FindTrace == nil {
-		c.FindTrace = c.asUser(appserver.FindTrace)
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	return c
-}
-
-// asUser reads traces as the user that codex runs as.
-func (c Config) asUser(read func(path, clientID string) (appserver.Trace, error)) func(path, clientID string) (appserver.Trace, error) {
-	return func(path, clientID string) (appserver.Trace, error) {
-		return asuser.Value(c.Child.User, func() (appserver.Trace, error) { return read(path, clientID) })
-	}
 }

@@ -14,9 +14,9 @@ var errBefore = errors.New("the runtime was stopped in the middle of it")
 // job's end, or nil if another attempt is to be made, or errHeld if codex could not
 // be asked and j waits until it can. The turn is nil if this process has not seen it
 // begin.
-func (e *Executor) settleCut(c *conversation, j *job, t *turn, cause error) (*agent.Ended, error) {
-	defer e.keepThread(c, j.attempt.Thread)()
-	found, err := e.find(c, j)
+func (e *Executor) settleCut(c Session, j *job, t Turn, cause error) (*agent.Ended, error) {
+	defer c.In(j.attempt.Thread)()
+	found, err := e.find(c, j, t)
 	known := toolKnown(j, t)
 	log := e.log.With("job", j.ID, "attempt", j.attempt.N, "thread_id", j.attempt.Thread, "cause", cause)
 	switch {
@@ -27,9 +27,9 @@ func (e *Executor) settleCut(c *conversation, j *job, t *turn, cause error) (*ag
 		return nil, err
 	case err != nil:
 		log.Warn("what became of a turn that was cut off cannot be found out", "err", err)
-		return interrupted(finding{}.soFar(t), true, cutOffText), nil
+		return interrupted(soFar(t), true, cutOffText), nil
 	}
-	what, why := fateOf(found.Finding, past{tool: known, rerun: j.rerun, goesOn: j.goOn})
+	what, why := fateOf(found, past{tool: known, rerun: j.rerun, goesOn: j.goOn})
 	log.Info("a turn was cut off", "fate", string(what), "why", why)
 	switch what {
 	case fateVanished:
@@ -41,9 +41,9 @@ func (e *Executor) settleCut(c *conversation, j *job, t *turn, cause error) (*ag
 		return nil, nil
 	case fateDelivered:
 		if t == nil {
-			j.begun(c, found.turn.ID, "")
+			j.begun(found.Begun)
 		}
-		return e.deliver(c, e.order(j), t, found), nil
+		return found.End(e.order(j), t), nil
 	default:
 		tool := found.Tool || known || found.State != Broken
 		log.Warn("a message is not run again, whose turn was cut off", "tool", tool, "why", why)
@@ -51,25 +51,22 @@ func (e *Executor) settleCut(c *conversation, j *job, t *turn, cause error) (*ag
 		if found.Left && found.State == Broken {
 			words = cutOffAndLeft
 		}
-		return interrupted(found.soFar(t), tool, words), nil
+		return interrupted(found.SoFar, tool, words), nil
 	}
 }
 
 // toolKnown reports whether it was seen or noted that a tool of the newest attempt
 // at j has started.
-func toolKnown(j *job, t *turn) bool {
-	return j.Cut != nil && j.Cut.Attempt == j.attempt.N && j.Cut.Tool || t != nil && t.record.tools()
+func toolKnown(j *job, t Turn) bool {
+	return j.Cut != nil && j.Cut.Attempt == j.attempt.N && j.Cut.Tool || t != nil && t.SoFar().Tools
 }
 
-// find asks codex what it knows of the newest attempt at j. A child that dies
-// over it is not the last one.
-func (e *Executor) find(c *conversation, j *job) (found finding, err error) {
+// find asks the driver what is known of the newest attempt at j, of which this process has seen t. An
+// agent that dies over it is not the last one.
+func (e *Executor) find(c Session, j *job, t Turn) (found Finding, err error) {
 	for try := 1; ; try++ {
-		var on *child
-		if on, err = e.childFor(j); err == nil {
-			found, err = e.lookUp(j.ctx, c, j.attempt, on)
-			err = e.trouble(err)
-		}
+		found, err = c.LookUp(j.ctx, j.attempt, t)
+		err = e.heldFor(j, err)
 		if err == nil || j.ctx.Err() != nil || !mayTry(try, err) {
 			break
 		}
@@ -80,22 +77,19 @@ func (e *Executor) find(c *conversation, j *job) (found finding, err error) {
 	return found, err
 }
 
-// interrupted is the end of a turn that may have run in part, with what it has shown.
-func interrupted(end agent.Ended, tools bool, words string) *agent.Ended {
-	end.Outcome, end.Tools = agent.Interrupted, tools
-	end.Failure = &agent.Failure{Kind: agent.FailUnreachable, Message: words}
-	return &end
-}
-
 // cutShort is the end of a job that was canceled, or of a runtime that stops,
 // before it was known what became of the attempt. After a stop the next process
 // finds out, also whether a tool had started.
-func (e *Executor) cutShort(j *job, t *turn) *agent.Ended {
-	end := agent.Ended{}
-	if t != nil {
-		end = t.summary()
-	}
-	end = fromCause(end, context.Cause(j.ctx))
-	end.Tools = end.Outcome == agent.Canceled && t != nil && t.tools()
+func (e *Executor) cutShort(j *job, t Turn) *agent.Ended {
+	end := Stopped(soFar(t), context.Cause(j.ctx))
+	end.Tools = end.Outcome == agent.Canceled && t != nil && t.HasWorked()
 	return &end
+}
+
+// soFar is what this process has seen of a turn, which is nil for nothing.
+func soFar(t Turn) agent.Ended {
+	if t == nil {
+		return agent.Ended{}
+	}
+	return t.SoFar()
 }

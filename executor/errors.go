@@ -10,8 +10,6 @@ var (
 	ErrClosed = errors.New("the runtime is stopping")
 	// ErrBusy refuses what a conversation in use does not allow.
 	ErrBusy = errors.New("the conversation is in use")
-	// ErrNoCodex says that no codex runs which could be asked.
-	ErrNoCodex = errors.New("codex does not run")
 	// ErrNotAsked refuses an answer that is not waited for.
 	ErrNotAsked = errors.New("the question is not open any more")
 	// ErrNotRunning says that a job has no turn that a message could go to.
@@ -20,8 +18,10 @@ var (
 	ErrDuplicate = errors.New("a job with this id is already there")
 )
 
-// Why a job's context ended. They are causes, never returned to callers.
+// Why a job's context ended. They are causes, which a driver hands back and callers never see.
 var (
-	errCanceled = errors.New("canceled by the caller")
-	errShutdown = errors.New("the runtime is stopping")
+	// ErrCanceled says that it was canceled.
+	ErrCanceled = errors.New("canceled by the caller")
+	// ErrShutdown says that the executor is closed.
+	ErrShutdown = errors.New("the runtime is stopping")
 )

@@ -10,17 +10,18 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 )
 
-// An Executor runs jobs as turns of codex. Create it with [New].
+// An Executor runs jobs as turns of an agent. Create it with [New].
 type Executor struct {
-	*driver
-	cfg   Config
-	log   *slog.Logger
-	slots *slots
-	mutes *mutes
-	hold  *hold
+	driver Driver
+	cfg    Config
+	log    *slog.Logger
+	slots  *slots
+	mutes  *mutes
+	hold   *hold
 
-	stop context.CancelCauseFunc // ends root
-	wg   sync.WaitGroup          // the goroutines of queues, and what they have started
+	root context.Context // ends with [ErrShutdown]
+	stop context.CancelCauseFunc
+	wg   sync.WaitGroup // the goroutines of queues, and what they have started
 
 	mu       sync.Mutex // guards the fields below and the queues
 	closed   bool
@@ -44,9 +45,9 @@ type job struct {
 	compacted bool     // its thread was compacted for it
 	goOn      bool     // its next attempt goes on where the one before met the end of the context
 	refusals  int      // attempts that the model refused for the credential or a limit
-	aside     *refusal // that it is about to wait out alone, or nil; of whoever serves it
+	aside     *Refusal // that it is about to wait out alone, or nil; of whoever serves it
 	unstarted error    // the failed start of codex that it is about to wait out, or nil; likewise
-	seen      *turn    // of the attempt that Cut is about, where this process has seen it; else nil
+	seen      Turn     // of the attempt that Cut is about, where this process has seen it; else nil
 	standing  told
 	ctx       context.Context // ends with errCanceled or errShutdown
 	cancel    context.CancelCauseFunc
@@ -66,32 +67,26 @@ type job struct {
 	steered  bool      // Steered was observed
 }
 
-// New returns an executor. The child is started by the first job, or by [Executor.Warm].
-func New(cfg Config) *Executor {
+// New returns an executor whose jobs a driver carries out.
+func New(cfg Config, by Driver) *Executor {
 	cfg = cfg.withDefaults()
 	root, stop := context.WithCancelCause(context.Background())
 	e := &Executor{
-		driver: newDriver(root, cfg),
+		driver: by,
 		cfg:    cfg,
 		log:    cfg.Logger,
 		hold:   newHold(),
+		root:   root,
 		stop:   stop,
 		queues: map[string]*queue{},
 		jobs:   map[string]*job{},
 		budget: newBudget(cfg.MaxBytes, cfg.MaxWaiting),
 	}
-	e.host = e
-	e.child = newSupervisor(e.driver)
-	e.slots = newSlots(cfg.MaxTurns, cfg.MaxQuestions, e.restartAsWanted)
+	e.slots = newSlots(cfg.MaxTurns, cfg.MaxQuestions, by.Idle)
 	e.mutes = newMutes(cfg.MaxMute, cfg.MaxQuestions)
-	if cfg.RefreshEvery > 0 {
-		e.wg.Go(e.refresh)
-	}
+	by.Serve(root, hosting{e})
 	return e
 }
-
-// Warm starts the child if it is not there, without waiting for it.
-func (d *driver) Warm() { d.child.want() }
 
 // Submit accepts a job and returns how many jobs of its context are ahead of
 // it. From here on the job ends exactly once, with [agent.Ended]. A job that is not
@@ -199,7 +194,7 @@ func (e *Executor) Cancel(ctx context.Context, jobID string) error {
 		return nil
 	}
 	e.record(RecordCancel, RecordedFact{Of: jobID})
-	j.cancel(errCanceled)
+	j.cancel(ErrCanceled)
 	if e.unqueue(j) {
 		defer e.wg.Done()
 		e.finish(j, agent.Ended{Outcome: agent.Canceled})
@@ -266,28 +261,28 @@ func (e *Executor) finish(j *job, end agent.Ended) {
 }
 
 // Close refuses new jobs, interrupts the running turns, ends every waiting
-// job, and then ends the child. It returns when all of it is gone, or with an
-// error when ctx ended first and the child had to be killed. Closing twice is fine.
+// job, and then closes the driver. It returns when all of it is gone, or with an
+// error when ctx ended first and the agent had to be killed. Closing twice is fine.
 func (e *Executor) Close(ctx context.Context) error {
 	e.mu.Lock()
 	e.closed = true
 	e.mu.Unlock()
-	e.stop(errShutdown)
-	ended := make(chan struct{})
+	e.stop(ErrShutdown)
+	served := make(chan struct{})
 	go func() {
 		e.wg.Wait()
-		e.rest()
-		close(ended)
+		close(served)
 	}()
-	select {
-	case <-ended:
-	case <-ctx.Done():
-	}
-	killed := context.AfterFunc(ctx, e.child.kill)
-	e.child.close() // the child's end ends every turn, so this is the last wait
-	<-ended
-	if !killed() && context.Cause(ctx) != nil {
-		return fmt.Errorf("close: codex was killed: %w", context.Cause(ctx))
-	}
-	return nil
+	return e.driver.Close(ctx, served)
+}
+
+// Answer gives the answer to a question that a job has asked. Where all slots are
+// taken it waits for one, before every job in the queue; [agent.Answered] says that the agent
+// has it. A [agent.NotUnderstoodError] leaves the question open, and the turn waiting. Any
+// other error means that the answer is not waited for any more.
+func (e *Executor) Answer(jobID string, a agent.Answer) error {
+	e.record(RecordAnswer, RecordedAnswer{jobID, a})
+	err := e.driver.Answer(jobID, a)
+	e.unaccepted(a.ID, err)
+	return err
 }

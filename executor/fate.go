@@ -1,5 +1,7 @@
 package executor
 
+import "github.com/Molecule-AI/molecule-codex-runtime/agent"
+
 // What becomes of a message whose attempt was cut off, by the death of the agent
 // or of the process before this one:
 //
@@ -22,6 +24,14 @@ type Finding struct {
 	Repeated bool // an attempt before it has become a turn, too
 	Worked   bool // and a tool of that has run
 	Left     bool // its thread can be looked at, and the conversation does not go on in it
+
+	Begun Begun       // its turn, if it has become one
+	With  []string    // the jobs whose messages stand in that
+	SoFar agent.Ended // what it has shown
+
+	// End has the attempt end as its turn has, of which this process has seen so much; nil for nothing. It is there
+	// if that has ended.
+	End func(of Order, seen Turn) *agent.Ended
 }
 
 // A FindingState is how an attempt stands by what the agent knows.

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"context"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
@@ -43,20 +44,15 @@ func (h *Hold) Words() string {
 	return h.Reason
 }
 
-// Health reports the state of the child and of the queues.
+// Health reports the state of the agent and of the queues.
 func (e *Executor) Health() Health {
-	on, child := e.child.health()
-	h := Health{Child: child, Limits: e.limits.list(), Account: e.accountHealth()}
+	of := e.driver.Health()
+	h := Health{Child: of.Child, Threads: of.Threads, Questions: of.Questions, Limits: of.Limits, Account: of.Account}
 	if now := e.hold.look(); now.cause != nil {
-		h.Hold = &Hold{Kind: now.cause.kind, Reason: now.cause.why, Since: now.since, Limit: now.cause.limit, Until: now.until}
-	}
-	for _, in := range e.openInquiries() {
-		open, _ := in.standing()
-		h.Questions += open
+		h.Hold = &Hold{Kind: now.cause.Kind, Reason: now.cause.Why, Since: now.since, Limit: now.cause.Limit, Until: now.until}
 	}
 	h.Slots = e.slots.standing()
 	h.Running = h.Slots.begun()
-	h.Threads = e.loadedThreads(on)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	h.Waiting, h.Bytes = e.waiting, e.budget.all
@@ -69,9 +65,55 @@ func (e *Executor) Held() string {
 	switch now := e.hold.look(); {
 	case now.cause == nil:
 		return ""
-	case now.cause.kind == agent.FailLimit:
-		return now.cause.why + now.cause.ending()
+	case now.cause.Kind == agent.FailLimit:
+		return now.cause.Why + now.cause.ending()
 	default:
-		return "the model refuses the credential (" + now.cause.why + ")" + fixSaid
+		return "the model refuses the credential (" + now.cause.Why + ")" + fixSaid
 	}
 }
+
+// A Shown is what a driver can say about its agent.
+type Shown interface {
+	// Ping returns when the agent has answered, and at once where none runs.
+	Ping(ctx context.Context) error
+	Health() AgentHealth
+	// Overview is [Executor.Overview], as far as it is the driver's.
+	Overview() Overview
+}
+
+// AgentHealth is what a driver can say about its agent for [Health].
+type AgentHealth struct {
+	Child     ChildHealth
+	Threads   int
+	Questions int
+	Limits    []agent.Limit
+	Account   *Account
+}
+
+// ChildHealth is the state of the agent's process.
+type ChildHealth struct {
+	State    string     `json:"state"` // down, starting, ready, stopping, backoff, closed
+	Since    time.Time  `json:"since"`
+	Pid      int        `json:"pid,omitempty"`
+	Version  string     `json:"version,omitempty"` // of the agent, as it says itself
+	Restarts int        `json:"restarts"`
+	Stats    ChildStats `json:"stats"`           // what was skipped and dropped of its output
+	Error    string     `json:"error,omitempty"` // why the last start failed or the last child ended
+}
+
+// ChildStats counts what of the output of an agent's process was not used.
+type ChildStats struct {
+	NoiseLines    uint64 `json:"noiseLines"`    // lines that were no message, and skipped
+	LongLines     uint64 `json:"longLines"`     // lines that were longer than allowed, and dropped
+	DeltasDropped uint64 `json:"deltasDropped"` // deltas that found their thread's queue full
+	LateAnswers   uint64 `json:"lateAnswers"`   // answers to no call, or to one whose caller had gone
+}
+
+// Account is the login of the agent, as far as everybody may know it.
+type Account struct {
+	Kind string `json:"kind"` // apiKey, chatgpt, …; none if it has no login; provider if it needs none
+	Plan string `json:"plan,omitempty"`
+}
+
+// Ping asks the agent, if one runs, for a sign of life within the time of ctx: [Executor.Health] says why there is none.
+func (e *Executor) Ping(ctx context.Context) error { return e.driver.Ping(ctx) }

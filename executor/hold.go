@@ -21,10 +21,10 @@ import (
 // all of them. The jobs wait at the gate, those behind them in their queues.
 type hold struct {
 	mu       sync.Mutex // guards the fields below
-	cause    *refusal   // nil while it is open
+	cause    *Refusal   // nil while it is open
 	since    time.Time
 	until    time.Time     // when it is looked at again; zero if that is not a matter of time
-	shown    *pause        // what waiting jobs are told; nil until that is known, and while it is open
+	shown    *Pause        // what waiting jobs are told; nil until that is known, and while it is open
 	deciding bool          // the limit may have ended: whoever comes waits for the answer
 	changed  chan struct{} // closed and replaced at each change
 	doubt    chan struct{} // closed at the end of [Executor.doubt]; nil while that does not run
@@ -38,9 +38,9 @@ func newHold() *hold {
 
 // A standing is the hold at one moment.
 type standing struct {
-	cause        *refusal
+	cause        *Refusal
 	since, until time.Time
-	shown        *pause
+	shown        *Pause
 	deciding     bool
 	changed      <-chan struct{}
 	doubt        <-chan struct{}
@@ -71,7 +71,7 @@ func (h *hold) news() {
 
 // refused closes the hold because of r. While it is closed already, a refused
 // credential counts more than a limit, and the limit that ends last most.
-func (e *Executor) refused(r *refusal) {
+func (e *Executor) refused(r *Refusal) {
 	h := e.hold
 	opened := false
 	h.change(func() {
@@ -79,18 +79,18 @@ func (e *Executor) refused(r *refusal) {
 		case h.cause == nil:
 			opened = true
 			h.cause, h.since, h.until, h.shown, h.deciding = r, time.Now(), time.Time{}, nil, false
-		case r.kind == h.cause.kind && r.until.After(h.cause.until):
+		case r.Kind == h.cause.Kind && r.Until.After(h.cause.Until):
 			h.cause = r
-		case r.kind == agent.FailAuth && h.cause.kind == agent.FailLimit:
+		case r.Kind == agent.FailAuth && h.cause.Kind == agent.FailLimit:
 			h.cause, h.shown = r, nil
 		}
-		e.countHeld(h.cause.kind)
+		e.countHeld(h.cause.Kind)
 	})
 	if !opened {
 		h.news()
 		return
 	}
-	e.log.Warn("the model refuses; no turn is started until it answers again", "kind", string(r.kind), "code", r.code, "limit", r.limit, "until", r.until)
+	e.log.Warn("the model refuses; no turn is started until it answers again", "kind", string(r.Kind), "code", r.Code, "limit", r.Limit, "until", r.Until)
 	e.wg.Go(e.keep) // a turn has brought the refusal, so the group is not empty
 }
 
@@ -113,7 +113,7 @@ func (e *Executor) release() {
 }
 
 // show says what waiting jobs are told from now on.
-func (e *Executor) show(what *pause) {
+func (e *Executor) show(what *Pause) {
 	e.hold.change(func() { e.hold.shown = what })
 	e.tellAll()
 }
@@ -153,12 +153,12 @@ const shortLimit = time.Minute
 // nil if it does.
 func (e *Executor) turnedAway(j *job, now standing) *agent.Ended {
 	switch {
-	case now.cause == nil, now.cause.kind != agent.FailLimit, now.deciding, j.Patient:
+	case now.cause == nil, now.cause.Kind != agent.FailLimit, now.deciding, j.Patient:
 		return nil
 	case j.submitted.Before(now.since) && time.Since(now.since) < shortLimit && time.Until(now.until) < shortLimit:
 		return nil
 	}
-	return &agent.Ended{Outcome: agent.Failed, Failure: now.cause.failure(false)}
+	return &agent.Ended{Outcome: agent.Failed, Failure: now.cause.Failure(false)}
 }
 
 // gate waits until the hold is open, and the job does not wait alone, or for codex. It returns
@@ -193,8 +193,8 @@ type told struct {
 	peer bool // its job is another agent's; never changes
 
 	mu   sync.Mutex // guards the fields below
-	own  *pause     // what the job waits for alone, or nil
-	what *pause
+	own  *Pause     // what the job waits for alone, or nil
+	what *Pause
 	ever bool // it has been told to wait before
 	gone bool // it does not wait: a turn of it runs, or it has ended
 }
@@ -222,7 +222,7 @@ func (t *told) update(h *hold, observe Observer) {
 }
 
 // alone tells a job what it waits for alone; nil says that it does no more.
-func (t *told) alone(own *pause, h *hold, observe Observer) {
+func (t *told) alone(own *Pause, h *hold, observe Observer) {
 	t.mu.Lock()
 	t.own = own
 	t.mu.Unlock()

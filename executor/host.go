@@ -1,34 +1,77 @@
 package executor
 
-// A host is what the driver needs of the scheduler that it works for.
-type host interface {
-	// news says that something has changed of what turns may be paused for.
-	news()
-	// isPaused reports whether no turn is started, because the model would refuse it.
-	isPaused() bool
-	// refused pauses all turns because of a refusal that came outside of them.
-	refused(r *refusal)
-	// settle has what is to be done while no turn is begun be done, if none is.
-	settle()
-	// isIdle reports whether no turn is begun.
-	isIdle() bool
-	// whoWaits reports whether a message of the user's waits for a turn, and whether there are
+import (
+	"context"
+	"slices"
+)
+
+// A Host is what a [Driver] needs of the scheduler that it works for.
+type Host interface {
+	// News says that something has changed of what turns may be paused for.
+	News()
+	// IsPaused reports whether no turn is started, because the model would refuse it.
+	IsPaused() bool
+	// Refused pauses all turns because of a refusal that came outside of them.
+	Refused(r *Refusal)
+	// Settle has [Driver.Idle] be called, if no turn is begun.
+	Settle()
+	// IsIdle reports whether no turn is begun.
+	IsIdle() bool
+	// WhoWaits reports whether a message of the user's waits for a turn, and whether there are
 	// messages of other agents.
-	whoWaits() (user, peers bool)
-	// admitMute reports whether a question may wait for its answer, as far as that is a matter
-	// of who has sent the message. If it may, leave is to be called when it waits no more.
-	admitMute(in *inquiry) (leave func(), ok bool)
-	// muteNotice is what is said of a number of questions that were not admitted.
-	muteNotice(n int) string
+	WhoWaits() (user, peers bool)
+	// AdmitMute reports whether a question of the turn of a job may wait for its answer, as far as that
+	// is a matter of who has sent the message. If it may, leave is to be called when it waits no more.
+	AdmitMute(job string, turn any) (leave func(), ok bool)
+	// MuteNotice is what is said of a number of questions that were not admitted.
+	MuteNotice(n int) string
+	// AtRest waits until the end of the last job of a context is over, of which was told, and reports whether the
+	// context is not in use.
+	AtRest(ctx context.Context, key string) bool
 }
 
-// news implements [host], as do the methods below.
-func (e *Executor) news() { e.hold.news() }
+// A hosting is the host of a driver.
+type hosting struct{ e *Executor }
 
-func (e *Executor) isPaused() bool { return e.hold.look().cause != nil }
+// News implements [Host], as do the methods below.
+func (h hosting) News() { h.e.hold.news() }
 
-func (e *Executor) muteNotice(n int) string { return e.mutes.notice(n) }
+func (h hosting) IsPaused() bool { return h.e.hold.look().cause != nil }
 
-func (e *Executor) settle() { e.slots.settle() }
+func (h hosting) Refused(r *Refusal) { h.e.refused(r) }
 
-func (e *Executor) isIdle() bool { return e.slots.isIdle() }
+func (h hosting) Settle() { h.e.slots.settle() }
+
+func (h hosting) IsIdle() bool { return h.e.slots.isIdle() }
+
+func (h hosting) WhoWaits() (user, peers bool) {
+	h.e.mu.Lock()
+	defer h.e.mu.Unlock()
+	for _, j := range h.e.jobs {
+		peers = peers || j.Peer
+		user = user || !j.Peer && !j.told && !j.turned && j.into == nil
+	}
+	return user, peers
+}
+
+func (h hosting) AdmitMute(job string, turn any) (leave func(), ok bool) {
+	switch {
+	case !h.e.isMute(job):
+		return func() {}, true
+	case h.e.mutes.enter(turn, h.e.slots.canPark()):
+		return func() { h.e.mutes.leave(turn) }, true
+	}
+	return nil, false
+}
+
+func (h hosting) MuteNotice(n int) string { return h.e.mutes.notice(n) }
+
+// isMute reports whether nobody whose answers are taken has a message in the turn of a job.
+func (e *Executor) isMute(jobID string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	j := e.jobs[jobID]
+	return j != nil && j.Mute && !slices.ContainsFunc(j.steers, func(s *job) bool { return !s.Mute })
+}
+
+func (h hosting) AtRest(ctx context.Context, key string) bool { return h.e.AtRest(ctx, key) }

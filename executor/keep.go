@@ -21,7 +21,7 @@ const (
 // keep runs while the hold is closed, and opens it again.
 func (e *Executor) keep() {
 	for again := true; again; {
-		if cause := e.hold.look().cause; cause.kind == agent.FailAuth {
+		if cause := e.hold.look().cause; cause.Kind == agent.FailAuth {
 			again = e.keepLogin(cause)
 		} else {
 			again = e.keepLimit(cause)
@@ -31,8 +31,8 @@ func (e *Executor) keep() {
 
 // keepLogin waits until there is a credential that the model takes. It reports whether the hold
 // goes on because of something else.
-func (e *Executor) keepLogin(r *refusal) (again bool) {
-	other, ok := e.driver.keepLogin(r, e.hold.wake, e.show)
+func (e *Executor) keepLogin(r *Refusal) (again bool) {
+	other, ok := e.driver.AwaitLogin(r, e.hold.wake, e.show)
 	switch {
 	case !ok:
 		return false
@@ -46,12 +46,11 @@ func (e *Executor) keepLogin(r *refusal) (again bool) {
 
 // keepLimit waits until a limit ends, and finds out whether it has. It reports
 // whether the hold goes on because of something else.
-func (e *Executor) keepLimit(r *refusal) (again bool) {
-	delay, shown := e.cfg.LimitProbe, (*pause)(nil)
-	met, _ := e.child.health()
-	e.account.news() // what was before does not count
+func (e *Executor) keepLimit(r *Refusal) (again bool) {
+	delay, shown := e.cfg.LimitProbe, (*Pause)(nil)
+	exchanged := e.driver.Watch() // what was before does not count
 	for probed := false; ; probed = true {
-		next := r.until
+		next := r.Until
 		// Who was refused at the end of a limit, and is told of another that is as good
 		// as over, is not to ask again and again.
 		if soon := time.Now().Add(delay); !next.After(time.Now()) || probed && next.Before(soon) {
@@ -63,15 +62,15 @@ func (e *Executor) keepLimit(r *refusal) (again bool) {
 		}
 		e.hold.change(func() { e.hold.until = next })
 		e.show(shown)
-		if !e.waitUntil(next, &met) || !e.somebodyWaits() {
+		if !e.waitUntil(next, exchanged) || !e.somebodyWaits() {
 			return e.root.Err() == nil
 		}
-		switch still, err := e.probe(e.root); {
+		switch still, err := e.driver.Probe(e.root); {
 		case e.root.Err() != nil:
 			return false
 		case still != nil:
 			e.turnTo(still)
-			if r = still; r.kind == agent.FailAuth {
+			if r = still; r.Kind == agent.FailAuth {
 				return true
 			}
 		case err != nil:
@@ -85,10 +84,10 @@ func (e *Executor) keepLimit(r *refusal) (again bool) {
 }
 
 // turnTo has the hold be about r from now on.
-func (e *Executor) turnTo(r *refusal) {
+func (e *Executor) turnTo(r *Refusal) {
 	e.hold.change(func() {
-		e.countHeld(r.kind)
-		if e.hold.cause.kind != r.kind {
+		e.countHeld(r.Kind)
+		if e.hold.cause.Kind != r.Kind {
 			e.hold.shown = nil
 		}
 		e.hold.cause, e.hold.deciding = r, false
@@ -98,12 +97,12 @@ func (e *Executor) turnTo(r *refusal) {
 // waitUntil waits for a time of the wall clock, but not longer than a limit is [believed], nor once
 // the credential is another one. It reports whether the hold is still about a limit, and we are not
 // closing.
-func (e *Executor) waitUntil(at time.Time, met **child) bool {
+func (e *Executor) waitUntil(at time.Time, exchanged func() bool) bool {
 	began := time.Now()
 	for {
 		waited := time.Since(began)
 		left := min(remaining(at, time.Now(), waited), believed-waited)
-		if left <= 0 || e.changes(met) {
+		if left <= 0 || exchanged() {
 			return true
 		}
 		timer := time.NewTimer(min(left, lookEvery))
@@ -111,7 +110,7 @@ func (e *Executor) waitUntil(at time.Time, met **child) bool {
 		case <-timer.C:
 		case <-e.hold.wake:
 			timer.Stop()
-			if e.hold.look().cause.kind != agent.FailLimit {
+			if e.hold.look().cause.Kind != agent.FailLimit {
 				return false
 			}
 		case <-e.root.Done():
@@ -137,7 +136,7 @@ func (e *Executor) somebodyWaits() bool {
 		}
 		select {
 		case <-e.hold.wake:
-			if e.hold.look().cause.kind != agent.FailLimit {
+			if e.hold.look().cause.Kind != agent.FailLimit {
 				return false
 			}
 		case <-e.root.Done():
@@ -147,13 +146,20 @@ func (e *Executor) somebodyWaits() bool {
 }
 
 // limitHeld is what a job that waits for the end of a limit is told.
-func limitHeld(r *refusal) *pause {
-	data := map[string]any{"kind": string(agent.FailLimit), "limit": r.limit, "reason": r.why}
-	text := r.why + r.ending() + ". This message waits, and then runs by itself"
-	if r.until.IsZero() {
-		text = r.why + ". It is not known when this limit ends: the model is asked again from time to time. This message waits, and then runs by itself"
+func limitHeld(r *Refusal) *Pause {
+	data := map[string]any{"kind": string(agent.FailLimit), "limit": r.Limit, "reason": r.Why}
+	text := r.Why + r.ending() + ". This message waits, and then runs by itself"
+	if r.Until.IsZero() {
+		text = r.Why + ". It is not known when this limit ends: the model is asked again from time to time. This message waits, and then runs by itself"
 	} else {
-		data["resetsAt"] = r.until.UTC().Format(time.RFC3339)
+		data["resetsAt"] = r.Until.UTC().Format(time.RFC3339)
 	}
-	return &pause{Paused: agent.Paused{Kind: agent.FailLimit, Text: text, Data: data}}
+	return &Pause{Paused: agent.Paused{Kind: agent.FailLimit, Text: text, Data: data}}
+}
+
+// somebodyIsThere reports whether a job waits.
+func (e *Executor) somebodyIsThere() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.waiting > 0
 }

@@ -6,32 +6,32 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 )
 
-// An order is what a turn is made for, as the driver sees it: one attempt at a message.
-type order struct {
+// An Order is what a turn is made for, as the driver sees it: one attempt at a message.
+type Order struct {
 	Attempt
-	options agent.Options
-	input   []agent.Input // of the turn; nil where it has none of ours, as one that compacts
-	trace   agent.TraceContext
-	peer    bool            // as [Job.Peer]
-	ctx     context.Context // ends with why the turn is to be ended
-	to      listener
+	Options agent.Options
+	Input   []agent.Input // of the turn; nil where it has none of ours, as one that compacts
+	Trace   agent.TraceContext
+	Peer    bool            // as [Job.Peer]
+	Ctx     context.Context // ends with why the turn is to be ended
+	To      Listener
 }
 
-// A listener is told what becomes of a turn, by the goroutine that follows it.
-type listener interface {
-	// tell passes an event of the turn on.
-	tell(event agent.Event)
-	// arrived says that a further message stands in the history of the turn, by its attempt's name.
-	arrived(turnID, clientID string)
-	// ending says that the turn takes no more messages, since it is being ended.
-	ending()
+// A Listener is told what becomes of a turn, by the goroutine that follows it.
+type Listener interface {
+	// Tell passes an event of the turn on.
+	Tell(event agent.Event)
+	// Arrived says that a further message stands in the history of the turn, by its attempt's name.
+	Arrived(turnID, clientID string)
+	// Ending says that the turn takes no more messages, since it is being ended.
+	Ending()
 
-	// park says that the turn does nothing until it is answered, seize that codex goes on with it
-	// by itself. resume asks for leave to go on with an answer, and reports whether it is there;
+	// Park says that the turn does nothing until it is answered, Seize that codex goes on with it
+	// by itself. Resume asks for leave to go on with an answer, and reports whether it is there;
 	// granted is called when it is.
-	park()
-	seize()
-	resume(granted func()) bool
+	Park()
+	Seize()
+	Resume(granted func()) bool
 }
 
 // A listening is the listener of a job's turns.
@@ -40,20 +40,20 @@ type listening struct {
 	j *job
 }
 
-// tell implements [listener], as do the methods below.
-func (l listening) tell(event agent.Event) { l.j.observe(event) }
+// Tell implements [Listener], as do the methods below.
+func (l listening) Tell(event agent.Event) { l.j.observe(event) }
 
-func (l listening) arrived(turnID, clientID string) { l.e.arrived(l.j, turnID, clientID) }
+func (l listening) Arrived(turnID, clientID string) { l.e.arrived(l.j, turnID, clientID) }
 
-func (l listening) ending() { l.e.closeToSteers(l.j) }
+func (l listening) Ending() { l.e.closeToSteers(l.j) }
 
-func (l listening) park() { l.j.slot.park() }
+func (l listening) Park() { l.j.slot.park() }
 
-func (l listening) seize() { l.j.slot.seize() }
+func (l listening) Seize() { l.j.slot.seize() }
 
-func (l listening) resume(granted func()) bool { return l.j.slot.resume(granted) }
+func (l listening) Resume(granted func()) bool { return l.j.slot.resume(granted) }
 
 // order is what the newest attempt at j is made for.
-func (e *Executor) order(j *job) order {
-	return order{Attempt: j.attempt, options: j.Options, peer: j.Peer, ctx: j.ctx, to: listening{e, j}}
+func (e *Executor) order(j *job) Order {
+	return Order{Attempt: j.attempt, Options: j.Options, Peer: j.Peer, Ctx: j.ctx, To: listening{e, j}}
 }

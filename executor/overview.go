@@ -39,26 +39,25 @@ type Conversation struct {
 // Overview is for a person's eyes: it is made anew each time, and costs a look at every
 // conversation that is known.
 func (e *Executor) Overview() Overview {
-	on, _ := e.child.health()
-	status, _ := e.account.last()
-	o := Overview{MaxTurns: e.cfg.MaxTurns, Login: e.openLogin()}
-	if status.Account != nil {
-		o.Email = status.Account.Email
+	o := e.driver.Overview()
+	o.MaxTurns = e.cfg.MaxTurns
+	if e.hold.look().shown == nil {
+		o.Login = nil
 	}
-	o.Conversations, o.Model = e.overviews(on)
+	o.Conversations = e.withJobs(o.Conversations)
 	slices.SortFunc(o.Conversations, func(a, b Conversation) int {
 		return cmp.Or(b.rank()-a.rank(), b.LastUsed.Compare(a.LastUsed), cmp.Compare(a.Context, b.Context))
 	})
-	if on != nil {
-		o.Model = cmp.Or(on.launch.Model, o.Model)
-	}
 	return o
 }
 
-// overviews are those of all conversations, and the model of the one that was used last.
-// Whoever sends a message waits for the locks, so there is nothing more done under them.
-func (e *Executor) overviews(on *child) (all []Conversation, model string) {
-	known, model := e.driver.overviews(on)
+// withJobs adds the jobs to the conversations that they are of. Whoever sends a message waits for the
+// lock, so there is nothing more done under it.
+func (e *Executor) withJobs(of []Conversation) []Conversation {
+	known := make(map[string]Conversation, len(of))
+	for _, o := range of {
+		known[o.Context] = o
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for key, q := range e.queues {
@@ -67,7 +66,7 @@ func (e *Executor) overviews(on *child) (all []Conversation, model string) {
 		q.overviewLocked(&o)
 		known[key] = o
 	}
-	return slices.Collect(maps.Values(known)), model
+	return slices.Collect(maps.Values(known))
 }
 
 // rank is what a person wants to see first.
@@ -93,36 +92,4 @@ func (q *queue) overviewLocked(o *Conversation) {
 	for _, j := range q.jobs {
 		o.Waiting = append(o.Waiting, j.ID)
 	}
-}
-
-// overviews are those of the conversations whose threads this process knows, by their contexts, and
-// the model of the one that was used last.
-func (d *driver) overviews(on *child) (all map[string]Conversation, model string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	all = make(map[string]Conversation, len(d.conversations))
-	var latest time.Time
-	for _, c := range d.conversations {
-		all[c.key] = Conversation{
-			Context: c.key, Thread: c.shown.thread, Loaded: on != nil && c.loadedIn == on, LastUsed: c.lastUsed, Usage: c.spent.Load(),
-		}
-		if c.shown.model != "" && !c.lastUsed.Before(latest) {
-			model, latest = c.shown.model, c.lastUsed
-		}
-	}
-	return all, model
-}
-
-// shownThread is what is shown of the thread of a conversation to those who do not hold
-// its lock.
-type shownThread struct{ thread, model string }
-
-// openLogin is the login that the jobs that wait are told of.
-func (e *Executor) openLogin() *OpenLogin {
-	shown := e.hold.look().shown
-	if shown == nil || shown.login == nil || shown.login.over() {
-		return nil
-	}
-	l := shown.login
-	return &OpenLogin{URL: l.VerificationURL, Code: l.UserCode, Expires: l.since.Add(loginLasts)}
 }

@@ -14,13 +14,11 @@ type queue struct {
 	idle    chan struct{} // closed when the last job has ended
 }
 
-// serve runs the jobs of q, one at a time and in order, until none is left. A job that found no
-// room for its thread had it loaded all the same.
+// serve runs the jobs of q, one at a time and in order, until none is left.
 func (e *Executor) serve(q *queue) {
-	c := e.pin(q.key)
-	defer e.trim()
+	c := e.driver.Open(q.key)
 	for j := e.take(q, c); j != nil; j = e.take(q, c) {
-		e.servesPeer(c, j.Peer)
+		c.Next(j.Peer)
 		end, taken := e.run(c, j)
 		e.finish(j, end)
 		for _, s := range taken {
@@ -30,27 +28,6 @@ func (e *Executor) serve(q *queue) {
 		e.noneOfLocked(j)
 		e.mu.Unlock()
 	}
-}
-
-// Forget lets go of a conversation: its thread is unloaded, and a job that comes
-// later asks the journal for one. It returns [ErrBusy] if the conversation is in use,
-// or a command of it still runs.
-func (e *Executor) Forget(ctx context.Context, key string) error {
-	return e.letGoOf(ctx, key, e.unload)
-}
-
-// Drop is Forget for a conversation that nobody wants to go on with: a command that
-// it has left running does not keep it, but ends with its thread, within a
-// minute.
-func (e *Executor) Drop(ctx context.Context, key string) error {
-	return e.letGoOf(ctx, key, e.unsubscribe)
-}
-
-func (e *Executor) letGoOf(ctx context.Context, key string, unload func(context.Context, *conversation, *child)) error {
-	if !e.AtRest(ctx, key) {
-		return ErrBusy
-	}
-	return e.drop(ctx, key, unload)
 }
 
 // AtRest waits for the rest of the end of a conversation's last job, which its observer was told
@@ -72,7 +49,7 @@ func (e *Executor) AtRest(ctx context.Context, key string) bool {
 }
 
 // take makes the first waiting job current, or ends the queue and lets go of its conversation.
-func (e *Executor) take(q *queue, c *conversation) *job {
+func (e *Executor) take(q *queue, c Session) *job {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if q.current != nil { // one is done, the next becomes the head
@@ -82,7 +59,7 @@ func (e *Executor) take(q *queue, c *conversation) *job {
 	if len(q.jobs) == 0 {
 		e.heads--
 		delete(e.queues, q.key)
-		e.unpin(c)
+		c.Close()
 		close(q.idle)
 		return nil
 	}
@@ -93,12 +70,12 @@ func (e *Executor) take(q *queue, c *conversation) *job {
 // run brings one job to its end. What the model refuses meanwhile, for everybody, and
 // starts of codex that fail have it wait and begin anew. It also returns the messages
 // that its last turn has taken.
-func (e *Executor) run(c *conversation, j *job) (end agent.Ended, taken []*job) {
+func (e *Executor) run(c Session, j *job) (end agent.Ended, taken []*job) {
 	for {
 		if away := e.gate(j); away != nil {
 			e.headLeft()
-			c.lock.Lock()
-			defer c.lock.Unlock()
+			c.Lock()
+			defer c.Unlock()
 			away = e.cutShortOr(j, away)
 			return *away, e.endSteers(c, j, away)
 		}
@@ -111,7 +88,7 @@ func (e *Executor) run(c *conversation, j *job) (end agent.Ended, taken []*job) 
 
 // serveOnce waits for a slot, then makes attempts at the job. It returns no end if
 // the job has to wait.
-func (e *Executor) serveOnce(c *conversation, j *job) (end *agent.Ended, taken []*job) {
+func (e *Executor) serveOnce(c Session, j *job) (end *agent.Ended, taken []*job) {
 	var err error
 	j.slot, err = e.slots.take(j.ctx, j.Peer)
 	e.headLeft()
@@ -128,10 +105,10 @@ func (e *Executor) serveOnce(c *conversation, j *job) (end *agent.Ended, taken [
 			err = context.Cause(j.ctx)
 		}
 	}
-	c.lock.Lock()
-	defer c.lock.Unlock()
+	c.Lock()
+	defer c.Unlock()
 	if err == nil {
-		err = e.recall(c, j)
+		err = c.Recall(j.ctx, j.Cut != nil, j.journalFull)
 	}
 	if err != nil {
 		before := e.beforeStart(causeOf(j.ctx, err))

@@ -120,13 +120,13 @@ func TestSlotIsNotWaitedFor(t *testing.T) {
 		s := newSlots(1, 1, func() {})
 		one := <-took(s)
 		ctx, cancel := context.WithCancelCause(context.Background())
-		cancel(errCanceled)
-		if _, err := s.take(ctx, false); !errors.Is(err, errCanceled) {
+		cancel(ErrCanceled)
+		if _, err := s.take(ctx, false); !errors.Is(err, ErrCanceled) {
 			t.Errorf("take: %v", err)
 		}
 		one.park()
 		two := <-took(s)
-		if err := one.regain(ctx); !errors.Is(err, errCanceled) {
+		if err := one.regain(ctx); !errors.Is(err, ErrCanceled) {
 			t.Errorf("regain: %v", err)
 		}
 		one.release()
@@ -186,8 +186,8 @@ func TestSlotOfAnEndedJob(t *testing.T) {
 	t.Parallel()
 	s := newSlots(1, 8, func() {})
 	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(errCanceled)
-	if j, err := s.take(ctx, false); !errors.Is(err, errCanceled) || j != nil {
+	cancel(ErrCanceled)
+	if j, err := s.take(ctx, false); !errors.Is(err, ErrCanceled) || j != nil {
 		t.Errorf("take = %v, %v", j, err)
 	}
 	wantSlots(t, s, Slots{Limit: 1})

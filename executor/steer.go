@@ -5,10 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/insist"
 )
 
 // What codex does with a turn/steer (seen on 0.169.0): it answers at once and
@@ -18,11 +17,6 @@ import (
 // userMessage item. A turn that completes has taken all that was acknowledged, in
 // its last millisecond too (114 of 114 times). One that is interrupted, fails or
 // dies with the child before that has not, and nothing is left of the message.
-
-// steerTimeout is how long codex may take to answer a turn/steer, which it does
-// within milliseconds. Behind it the message is neither taken for arrived nor sent
-// again: the thread's history says what became of it.
-const steerTimeout = 5 * time.Second
 
 // Steer hands a message to the turn of the job into, which must be of the same
 // context and run, or be about to run again. It returns at once; its observer is
@@ -67,7 +61,8 @@ func (e *Executor) steerInto(into string, j Job, observe Observer) error {
 type steering struct {
 	e    *Executor
 	j    *job
-	t    *turn
+	t    Turn
+	turn string          // its ID
 	ctx  context.Context // ends with the turn
 	stop context.CancelFunc
 	busy bool          // work runs; guarded by Executor.mu
@@ -77,8 +72,8 @@ type steering struct {
 
 // openSteering lets messages into the turn, those first that were in an attempt
 // before this one: it is void.
-func (e *Executor) openSteering(j *job, t *turn) *steering {
-	l := &steering{e: e, j: j, t: t}
+func (e *Executor) openSteering(j *job, t Turn, id string) *steering {
+	l := &steering{e: e, j: j, t: t, turn: id}
 	l.ctx, l.stop = context.WithCancel(context.Background())
 	for _, s := range e.steersOf(j) {
 		s.standing.leave(s.observe)
@@ -170,16 +165,15 @@ func (l *steering) send(s *job) {
 		l.unsend(s)
 		return
 	}
-	err = l.t.steer(l.ctx, s.attempt, input)
-	_, refused := errors.AsType[*appserver.RPCError](err)
+	err = l.t.Steer(l.ctx, s.attempt, input)
 	switch {
 	case err == nil:
-		e.steered(s, l.t.id)
-	case refused:
-		e.log.Info("codex did not take a message into the running turn; it gets its own", "job", s.ID, "turn_id", l.t.id, "err", err)
+		e.steered(s, l.turn)
+	case errors.Is(err, ErrNotTaken):
+		e.log.Info("codex did not take a message into the running turn; it gets its own", "job", s.ID, "turn_id", l.turn, "err", err)
 		e.requeue(l.j, s, 1)
 	default:
-		e.log.Info("whether codex took a message into the running turn is not known yet", "job", s.ID, "turn_id", l.t.id, "err", err)
+		e.log.Info("whether codex took a message into the running turn is not known yet", "job", s.ID, "turn_id", l.turn, "err", err)
 	}
 }
 
@@ -198,9 +192,9 @@ func (l *steering) begin(s *job) error {
 	s.attempt = Attempt{Job: s.ID, N: s.attempt.N + 1, Conversation: l.j.Context, Thread: l.j.attempt.Thread, Tools: l.j.attempt.Tools}
 	attempt := s.attempt
 	e.mu.Unlock()
-	return e.insist(l.ctx, "begin an attempt", func(ctx context.Context) error {
+	return insist.Until(l.ctx, e.log, "begin an attempt", func(ctx context.Context) error {
 		return e.cfg.Journal.Begin(ctx, attempt)
-	}, func() { s.observe(agent.Notice{Text: journalFull}) })
+	}, s.journalFull)
 }
 
 // steered says, once, that codex has taken a message.
@@ -217,7 +211,7 @@ func (e *Executor) steered(s *job, turnID string) {
 // arrived notes that a message stands in the history of the turn of j.
 func (e *Executor) arrived(j *job, turnID, clientID string) {
 	e.mu.Lock()
-	i := slices.IndexFunc(j.steers, func(s *job) bool { return s.sent && s.attempt.clientID() == clientID })
+	i := slices.IndexFunc(j.steers, func(s *job) bool { return s.sent && s.attempt.ClientID() == clientID })
 	if i < 0 {
 		e.mu.Unlock()
 		return

@@ -104,14 +104,14 @@ func (e *Executor) closeToSteers(j *job) {
 // endSteers decides what becomes of the messages that were handed to the turns of
 // j, whose end is known. Those that its last turn has taken are named in end and
 // returned; the others have a turn of their own.
-func (e *Executor) endSteers(c *conversation, j *job, end *agent.Ended) (taken []*job) {
+func (e *Executor) endSteers(c Session, j *job, end *agent.Ended) (taken []*job) {
 	e.closeToSteers(j)
 	left := shuttingDown(end.Failure) && !end.Tools // for the next process, and so are they
 	for _, s := range e.steersOf(j) {
 		where, err := e.steerStatusOf(c, j, s)
 		switch {
-		case left, err != nil && errors.Is(context.Cause(s.ctx), errShutdown):
-			e.endSteer(s, e.beforeStart(errShutdown))
+		case left, err != nil && errors.Is(context.Cause(s.ctx), ErrShutdown):
+			e.endSteer(s, e.beforeStart(ErrShutdown))
 		case err != nil:
 			e.log.Warn("what became of a message to a running turn cannot be found out", "job", s.ID, "err", err)
 			e.endSteer(s, *interrupted(agent.Ended{}, true, cutOffText))
@@ -127,7 +127,7 @@ func (e *Executor) endSteers(c *conversation, j *job, end *agent.Ended) (taken [
 
 // keepSteers looks at what an earlier process has handed to a turn of j that is
 // void: it goes to the next one, too, unless it has had a turn since.
-func (e *Executor) keepSteers(c *conversation, j *job) {
+func (e *Executor) keepSteers(c Session, j *job) {
 	for _, s := range e.steersOf(j) {
 		if where, err := e.steerStatusOf(c, j, s); err != nil || where == elsewhere {
 			e.requeue(j, s, 1)
@@ -165,15 +165,15 @@ const (
 
 // steerStatusOf finds out what became of a message that was handed to the turn of j. One
 // that was canceled ends with the turn, wherever it is.
-func (e *Executor) steerStatusOf(c *conversation, j, s *job) (steerStatus, error) {
+func (e *Executor) steerStatusOf(c Session, j, s *job) (steerStatus, error) {
 	switch {
 	case !s.sent:
 		return nowhere, nil
-	case s.heard, errors.Is(context.Cause(s.ctx), errCanceled):
+	case s.heard, errors.Is(context.Cause(s.ctx), ErrCanceled):
 		return inTurn, nil
 	}
-	defer e.keepThread(c, s.attempt.Thread)()
-	found, err := e.find(c, s)
+	defer c.In(s.attempt.Thread)()
+	found, err := e.find(c, s, nil)
 	switch {
 	case err != nil:
 		return nowhere, err
@@ -182,7 +182,7 @@ func (e *Executor) steerStatusOf(c *conversation, j, s *job) (steerStatus, error
 	case found.State == Absent:
 		s.Cut = nil
 		return nowhere, nil
-	case !found.has(j.ID):
+	case !slices.Contains(found.With, j.ID):
 		return elsewhere, nil
 	}
 	return inTurn, nil

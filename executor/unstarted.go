@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
@@ -12,24 +13,24 @@ import (
 // or starts have failed for [Config.StartWait]. Codex may be replaced by another version,
 // or its disk be mounted late.
 
-// childFor returns the child for a job, or errHeld if the job waits for one. A message
-// that was handed to the turn of another job has no slot: it waits with that job only.
-func (e *Executor) childFor(j *job) (*child, error) {
-	on, err := e.child.get(j.ctx)
-	err = e.trouble(err)
+// heldFor returns an error that an attempt at a job has met, or errHeld if the job waits for the agent, which
+// could not be started. A message that was handed to the turn of another job has no slot: it waits
+// with that job only.
+func (e *Executor) heldFor(j *job, err error) error {
 	if j.slot == nil || !e.outlasts(j, err) {
-		return on, err
+		return err
 	}
 	e.log.Info("a message waits for codex, which could not be started", "job", j.ID)
 	j.unstarted = err
 	j.observe(agent.Notice{Text: fmt.Sprintf("%s. This message keeps its place and waits: the start is tried again by itself, until it has failed for %v",
-		e.untaken(err).Failure.Message, e.cfg.StartWait)})
-	return nil, errHeld
+		e.beforeStart(err).Failure.Message, e.cfg.StartWait)})
+	return errHeld
 }
 
 // outlasts reports whether j waits because of err.
 func (e *Executor) outlasts(j *job, err error) bool {
-	return Unstarted.is(err) && j.Patient && e.child.failingFor() < e.cfg.StartWait && j.ctx.Err() == nil
+	trouble, ok := errors.AsType[*Trouble](err)
+	return ok && trouble.Kind == Unstarted && j.Patient && trouble.Failing < e.cfg.StartWait && j.ctx.Err() == nil
 }
 
 // awaitChild waits for a child if j has found none. Where that takes too long, the next
@@ -46,8 +47,7 @@ func (e *Executor) awaitChild(j *job) {
 		if kills == 0 || !mayTry(kills, err) { // as it ends a job that waits behind no other
 			e.turnAwayBehind(j, err)
 		}
-		_, err = e.child.get(j.ctx)
-		err = e.trouble(err)
+		err = e.driver.Ready(j.ctx)
 	}
 }
 

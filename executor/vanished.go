@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/insist"
 )
 
 // mostVanished is how many attempts at a job may come to nothing, over all processes. What
@@ -23,12 +24,12 @@ func (j *job) mostVanished() int {
 // vanished counts an attempt that is in no history. It returns the job's end if that has
 // happened too often, or nil if another attempt is to be made. The journal counts, for the
 // runtime may be killed together with codex, each time.
-func (e *Executor) vanished(j *job, t *turn, log *slog.Logger) *agent.Ended {
+func (e *Executor) vanished(j *job, t Turn, log *slog.Logger) *agent.Ended {
 	n := 0
-	err := e.insist(j.ctx, "note an attempt that came to nothing", func(ctx context.Context) (err error) {
+	err := insist.Until(j.ctx, e.log, "note an attempt that came to nothing", func(ctx context.Context) (err error) {
 		n, err = e.cfg.Journal.Vanished(ctx, j.attempt)
 		return err
-	}, func() { j.observe(agent.Notice{Text: journalFull}) })
+	}, j.journalFull)
 	if err != nil {
 		return e.cutShort(j, t)
 	}
@@ -37,7 +38,7 @@ func (e *Executor) vanished(j *job, t *turn, log *slog.Logger) *agent.Ended {
 		return nil
 	}
 	log.Warn("a message is not given to codex again, which has ended over it each time", "times", n)
-	end := interrupted(finding{}.soFar(t), false, "")
+	end := interrupted(soFar(t), false, "")
 	end.Failure = &agent.Failure{Kind: agent.FailUnreachable, Message: fmt.Sprintf("codex, or all of the runtime, has ended %d times "+
 		"before the model had this message, which may be the reason: it takes more memory than there is, as large pictures do. "+
 		"It is not tried again by itself. Leave out what is large; the message runs again if it is sent again with metadata.retry=true", n)}

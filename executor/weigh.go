@@ -14,49 +14,47 @@ var errHeld = errors.New("the job has to wait")
 // weigh looks at the end of an attempt: one that the model refused is none if it
 // had done nothing, and what the refusal says of the credential may concern all
 // others. It returns the job's end, or nil if another attempt is to be made.
-func (e *Executor) weigh(j *job, t *turn, end *agent.Ended) (*agent.Ended, error) {
-	failed := end.Outcome == agent.Failed && end.Failure != nil
+func (e *Executor) weigh(j *job, t Turn, r *Result) (*agent.Ended, error) {
 	switch {
-	case t.foreign: // whatever it has met, that is not the message's
-	case failed && end.Failure.Kind == agent.FailContext:
-		return e.relieve(j, t, end)
-	case failed && t.refused != nil && e.waitsOut(j, t.refused, end.Tools):
-		t.void()
+	case r.Full:
+		return e.relieve(j, t, r.End)
+	case r.Refused != nil && e.waitsOut(j, r.Refused, r.End.Tools):
+		t.Void()
 		return nil, errHeld
 	}
-	t.keep(end)
-	return end, nil
+	t.Keep(r.End, false)
+	return r.End, nil
 }
 
 // relieve has a thread whose context is full be summarised, once for a job. It
 // returns the job's end, or nil if another attempt is to be made.
-func (e *Executor) relieve(j *job, t *turn, end *agent.Ended) (*agent.Ended, error) {
+func (e *Executor) relieve(j *job, t Turn, end *agent.Ended) (*agent.Ended, error) {
 	switch {
 	case j.over():
 		return end, nil
 	case j.compacted: // the message itself is too long
-		t.keepLong(end)
+		t.Keep(end, true)
 		return end, nil
 	}
-	refused, err := t.shorten(end)
+	refused, err := t.Shorten(end)
 	switch {
 	case refused != nil:
 		if e.waitsOut(j, refused, end.Tools) {
 			return nil, errHeld
 		}
-		end.Failure = refused.failure(end.Tools)
-		t.keepLong(end)
+		end.Failure = refused.Failure(end.Tools)
+		t.Keep(end, true)
 		return end, nil
 	case err == nil:
 		j.compacted, j.goOn = true, end.Tools
 		return nil, nil
 	case j.over():
 		end.Failure = nil
-		stopped := fromCause(*end, context.Cause(j.ctx))
+		stopped := Stopped(*end, context.Cause(j.ctx))
 		return &stopped, nil
 	}
 	e.log.Warn("a thread could not be compacted", "thread_id", j.attempt.Thread, "err", err)
-	t.keepLong(end)
+	t.Keep(end, true)
 	return end, nil
 }
 
@@ -65,15 +63,15 @@ func (j *job) over() bool { return j.ctx.Err() != nil }
 
 // waitsOut reports whether j waits for the end of what the model has refused it
 // for. It closes the hold if that concerns all jobs.
-func (e *Executor) waitsOut(j *job, r *refusal, tools bool) bool {
+func (e *Executor) waitsOut(j *job, r *Refusal, tools bool) bool {
 	if !j.mayWait(r) {
 		return false
 	}
-	if r.alone() {
+	if r.Alone() {
 		return e.waitsAlone(j, r) && !tools
 	}
 	e.refused(r)
-	return !tools && (r.kind == agent.FailAuth || j.promised())
+	return !tools && (r.Kind == agent.FailAuth || j.promised())
 }
 
 // mostRefusals is how often a job is held for a credential that the model takes
@@ -82,12 +80,12 @@ func (e *Executor) waitsOut(j *job, r *refusal, tools bool) bool {
 const mostRefusals = 3
 
 // mayWait reports whether a refusal of the job may pass: it counts the refusals.
-func (j *job) mayWait(r *refusal) bool {
+func (j *job) mayWait(r *Refusal) bool {
 	j.refusals++
 	switch {
-	case r.kind == agent.FailAuth && r.alone():
+	case r.Kind == agent.FailAuth && r.Alone():
 		return j.refusals == 1
-	case r.kind == agent.FailAuth || r.alone():
+	case r.Kind == agent.FailAuth || r.Alone():
 		return j.refusals <= mostRefusals
 	}
 	return true

@@ -34,7 +34,7 @@ trap 'kill -INT -- -"$beside" 2>/dev/null || :; rm -f "$said"' EXIT
 # that kill processes, their starts: these come behind. The longest come first, so that none is left to run alone.
 heavy='^Test(BoundsOf|KilledAt)'
 failed=0
-mapfile -t packages < <(printf '%s\n' ./executor ./tasks ./server ./channel && go list ./... | grep -v /e2e)
+mapfile -t packages < <(printf '%s\n' ./executor/codex ./tasks ./server ./channel && go list ./... | grep -v /e2e)
 CGO_ENABLED=1 "${each[@]}" -skip "$heavy" -race -gcflags='modernc.org/...=-race=false' -gcflags='zombiezen.com/...=-d=checkptr=0' -p "$cores" "${packages[@]}" || failed=1
 mapfile -t packages < <(grep -rlE "^func ${heavy#^}" --include='*_test.go' --exclude-dir='.?*' . | xargs -n 1 dirname | grep -v '^./e2e' | sort -u)
 "${each[@]}" -p 1 -run "$heavy" "${packages[@]}" || failed=1

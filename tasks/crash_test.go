@@ -20,8 +20,10 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/launch"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
@@ -89,17 +91,17 @@ func (d day) live() error {
 	if err != nil {
 		return err
 	}
-	cfg := executor.Config{
+	cfg := codex.Config{
 		Child: appserver.Config{Bin: d.Bin, Args: d.Args, Dir: d.Work, Env: d.Env, ClientName: "tasks-test", ClientVersion: "1"},
 		Thread: appserver.ThreadStartParams{
 			ApprovalPolicy: appserver.Never, Sandbox: appserver.DangerFullAccess, ApprovalsReviewer: "user",
 		},
-		Journal: tasks.Book(journal),
+		Journal: launch.Memory(journal),
 	}
 	if d.Asks {
 		cfg.Thread.ApprovalPolicy, cfg.Thread.Sandbox = appserver.OnRequest, appserver.WorkspaceWrite
 	}
-	runner := executor.New(cfg)
+	runner := executor.New(executor.Config{Journal: tasks.Book(journal)}, codex.New(cfg))
 	engine, err := tasks.New(tasks.Config{Runner: runner, Journal: journal})
 	if err != nil {
 		return err

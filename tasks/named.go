@@ -6,7 +6,6 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/overrides"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/refusal"
@@ -53,7 +52,7 @@ func (in *incoming) answersNobody() error {
 	data, _ := in.Data.(map[string]any)
 	_, filled := data["content"].(map[string]any)
 	decided := filled || data["decision"] != nil || data["answers"] != nil || slices.Contains([]any{"accept", "decline", "cancel"}, data["action"])
-	if id, _ := in.names().(string); decided && in.Text == "" && in.from.Answers() && executor.IsQuestionID(id) {
+	if id, _ := in.names().(string); decided && in.Text == "" && in.from.Answers() && agent.IsQuestionID(id) {
 		return notAskedError{refusal.New(a2a.ErrUnsupportedOperation, "question %q is not open in this conversation: name the task that asks it, unless it was answered or has expired", brief.Clip(id, 64))}
 	}
 	return nil

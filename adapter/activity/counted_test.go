@@ -10,6 +10,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/presence"
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
 
@@ -104,7 +105,7 @@ func TestActiveTasks(t *testing.T) {
 // TestRefusedJobIsNotActive: one that is not accepted is not observed, and has no end.
 func TestRefusedJobIsNotActive(t *testing.T) {
 	p := presence.New(presence.Config{Platform: &beats{}, Card: func() any { return nil }})
-	e := executor.New(executor.Config{})
+	e := executor.New(executor.Config{}, codex.New(codex.Config{}))
 	if err := e.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}

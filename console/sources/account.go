@@ -10,15 +10,15 @@ import (
 // accountEvery is how often codex is asked for its account while somebody looks.
 const accountEvery = 5 * time.Minute
 
-// An accountHolder asks codex for its account; an [executor.Executor] is one.
-type accountHolder interface {
+// An AccountHolder asks codex for its account; a [codex.Driver] is one.
+type AccountHolder interface {
 	LookAtAccount(ctx context.Context) error
 }
 
 // An accountLook has codex asked for its account and its limits while somebody looks at
 // them: otherwise codex tells of them when they change only.
 type accountLook struct {
-	of   accountHolder
+	of   AccountHolder
 	wake chan struct{} // 1-buffered
 
 	mu    sync.Mutex // guards the fields below
@@ -27,7 +27,7 @@ type accountLook struct {
 	held  bool       // no turn was started then, for the want of a login or because of a limit
 }
 
-func newAccountLook(of accountHolder) *accountLook {
+func newAccountLook(of AccountHolder) *accountLook {
 	return &accountLook{of: of, wake: make(chan struct{}, 1)}
 }
 

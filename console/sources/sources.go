@@ -66,6 +66,7 @@ type Config struct {
 	Settings settings.Settings
 	Version  string
 	Executor *executor.Executor
+	Account  AccountHolder
 	Journal  *store.Store
 	Ready    *readiness.Readiness
 	Setup    *adapter.Setup
@@ -87,7 +88,7 @@ type Overview struct {
 func New(cfg Config) *Overview {
 	return &Overview{
 		Config: cfg, s: cfg.Settings, started: time.Now().UTC().Truncate(time.Second),
-		threads: keptThreads{journal: cfg.Journal}, account: newAccountLook(cfg.Executor),
+		threads: keptThreads{journal: cfg.Journal}, account: newAccountLook(cfg.Account),
 	}
 }
 

@@ -11,8 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"golang.org/x/sys/unix"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 )
 
 // TestStartFails as it would without another user, and leaves no process.

@@ -11,6 +11,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codexlog"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
@@ -22,11 +23,11 @@ import (
 func TestTrimOfCodex(t *testing.T) {
 	t.Parallel()
 	model, home := modeltest.Start(t, fakemodel.Keywords), codextest.Home(t)
-	e := executor.New(executor.Config{Child: appserver.Config{
+	e := executor.New(executor.Config{}, codex.New(codex.Config{Child: appserver.Config{
 		Bin: codextest.Bin(t), Args: model.Overrides(), Dir: codextest.Dir(t, "work"),
 		Env:        []string{"PATH=" + os.Getenv("PATH"), "HOME=" + codextest.Dir(t, "user"), "CODEX_HOME=" + home, model.Env()},
 		ClientName: "codexlog-test", ClientVersion: "1",
-	}})
+	}}))
 	t.Cleanup(func() { _ = e.Close(context.WithoutCancel(t.Context())) })
 	thread := turn(t, e, "first")
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(home, "logs_2.sqlite")+"?mode=ro&_pragma=busy_timeout(5000)")

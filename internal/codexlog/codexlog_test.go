@@ -8,8 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/codexlog"
 	_ "modernc.org/sqlite" // the driver
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/codexlog"
 )
 
 // logOf makes a log as codex 0.169.0 does, with so many rows for each thread, one thread

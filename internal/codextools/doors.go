@@ -10,7 +10,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/bridge"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/toolset"
 )
@@ -34,9 +34,9 @@ func DoorOf(s settings.Settings, environ []string, set *toolset.Set) (Door, erro
 	return d, err
 }
 
-// Open has the executor use it. caller calls the dynamic tools; said is called when the user is told something by way of
+// Open has codex use it. caller calls the dynamic tools; said is called when the user is told something by way of
 // the MCP server, which has a client of its own.
-func (d Door) Open(cfg *executor.Config, caller executor.ToolCaller, said func()) {
+func (d Door) Open(cfg *codex.Config, caller agent.ToolCaller, said func()) {
 	switch d.name {
 	case settings.ToolsDynamic:
 		cfg.Tools, cfg.Thread.DynamicTools, cfg.ToolTimeout = caller, Dynamic(d.set), d.timeout
@@ -58,10 +58,10 @@ func (d Door) Loaded() []string {
 	return d.set.Names()
 }
 
-// A Caller is the tools as the executor calls them.
+// A Caller is the tools as codex calls them.
 type Caller struct{ Set *toolset.Set }
 
-// Call implements [executor.ToolCaller].
+// Call implements [agent.ToolCaller].
 func (d Caller) Call(ctx context.Context, c agent.ToolCall) agent.ToolResult {
 	result := d.Set.Call(ctx, toolset.Call{Tool: c.Tool, Arguments: c.Arguments, Thread: c.Thread, Turn: c.Turn})
 	return agent.ToolResult{Text: result.Text, Failed: result.Failed}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/toolset"
@@ -25,7 +25,7 @@ func TestDoors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var cfg executor.Config
+		var cfg codex.Config
 		opened.Open(&cfg, Caller{set}, func() {})
 		args := strings.Join(cfg.Child.Args, " ")
 		mcp := strings.Count(args, `mcp_servers.molecule={command="`)

@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
-// conversations are the threads that the store names and the executor holds.
+// conversations are the threads that the store names and codex holds.
 type conversations struct {
 	*store.Store
-	executor *executor.Executor
+	codex *codex.Driver
 }
 
 // EndAgents implements [tasks.Conversations].
@@ -21,13 +22,13 @@ func (c conversations) EndAgents(ctx context.Context, conversation string) (int,
 	if err != nil {
 		return 0, err
 	}
-	return c.executor.EndAgents(thread), nil
+	return c.codex.EndAgents(thread), nil
 }
 
 // Drop implements [tasks.Conversations]. Subagents that still work end with the
 // conversation; the thread's file goes with the next tidying.
 func (c conversations) Drop(ctx context.Context, conversation string) error {
-	if err := c.executor.Drop(ctx, conversation); err != nil {
+	if err := c.codex.Drop(ctx, conversation); err != nil {
 		return err
 	}
 	if _, err := c.EndAgents(ctx, conversation); err != nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
@@ -24,11 +25,13 @@ func TestDropByAClockThatWasAhead(t *testing.T) {
 	); err != nil {
 		t.Fatal(err)
 	}
-	c := conversations{s, executor.New(executor.Config{})}
+	driver := codex.New(codex.Config{})
+	e := executor.New(executor.Config{}, driver)
+	c := conversations{s, driver}
 	if err := c.Drop(t.Context(), "peer:c1"); err != nil {
 		t.Error(err)
 	}
-	if err := c.executor.Close(t.Context()); err != nil {
+	if err := e.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/attachments"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/launch"
@@ -63,15 +62,16 @@ func OpenGround(ctx context.Context, life *Life, w *Watch, logins adapter.Secret
 	return g, nil
 }
 
-// Executor is how the executor is configured on this ground.
-func (g *Ground) Executor() executor.Config {
+// Turns is how turns are made on this ground.
+func (g *Ground) Turns() launch.Turns {
 	var recorder launch.Recorder
 	if g.wire != nil {
 		recorder = g.wire
 	}
-	cfg := g.Codex.Executor(g.Metrics, recorder)
-	cfg.Journal, cfg.Trace = tasks.Book(g.Journal), g.Traces.Attempts()
-	return cfg
+	t := g.Codex.Turns(g.Metrics, recorder)
+	t.Codex.Journal = launch.Memory(g.Journal)
+	t.Executor.Journal, t.Executor.Trace = tasks.Book(g.Journal), g.Traces.Attempts()
+	return t
 }
 
 // openScripted starts the built-in model, if that is to answer, and says where it listens.

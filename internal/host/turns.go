@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codexlog"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/doctor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/giveback"
@@ -18,20 +19,22 @@ import (
 type Turns struct {
 	*Ground
 	Executor *executor.Executor
+	Driver   *codex.Driver
 	Checks   *readiness.Checks
 }
 
-// OpenTurns makes an executor of a configuration that [Ground.Executor] has begun.
-func OpenTurns(life *Life, g *Ground, cfg executor.Config) *Turns {
-	cfg.Tools = g.Traces.Tools(cfg.Tools)
-	t := &Turns{Ground: g, Executor: executor.New(cfg)}
+// OpenTurns has turns be made in a way that [Ground.Turns] has begun.
+func OpenTurns(life *Life, g *Ground, by launch.Turns) *Turns {
+	by.Codex.Tools = g.Traces.Tools(by.Codex.Tools)
+	t := &Turns{Ground: g, Driver: codex.New(by.Codex)}
+	t.Executor = executor.New(by.Executor, t.Driver)
 	life.Drains(t.Executor.Close)
 	t.Checks = readiness.NewChecks(readiness.ChecksConfig{
 		Checks: doctor.Turn(g.Settings, g.Environ, g.Codex.Fence, g.Codex.Temp.Dirs().Commands),
 		State:  readiness.StateOf(g.Journal), Mend: g.Codex.Mend,
 	})
 	life.Opened(t.Checks)
-	life.GoesOn(func(ctx context.Context) { g.Codex.Run(ctx, t.Executor.RestartWhenIdle) })
+	life.GoesOn(func(ctx context.Context) { g.Codex.Run(ctx, t.Driver.RestartWhenIdle) })
 	life.GoesOn(func(ctx context.Context) {
 		codexlog.Keep(ctx, g.Settings.CodexHome, g.Settings.User, g.Journal.Threads, g.Logger)
 	})
@@ -63,7 +66,7 @@ type Tasks struct {
 
 // OpenTasks makes an engine of a configuration that says what differs between the kinds of runtime.
 func OpenTasks(life *Life, t *Turns, cfg tasks.Config) (*Tasks, error) {
-	cfg.Journal, cfg.Conversations, cfg.Bounds = t.Journal, conversations{t.Journal, t.Executor}, launch.Bounds(t.Settings)
+	cfg.Journal, cfg.Conversations, cfg.Bounds = t.Journal, conversations{t.Journal, t.Driver}, launch.Bounds(t.Settings)
 	cfg.Metrics, cfg.Logger = t.Metrics, t.Logger
 	engine, err := tasks.New(cfg)
 	if err != nil {
@@ -78,7 +81,7 @@ func OpenTasks(life *Life, t *Turns, cfg tasks.Config) (*Tasks, error) {
 func KeepHouse(life *Life, t *Turns, engine *tasks.Engine, files retention.Sweeper) {
 	s := t.Settings
 	life.GoesOn(retention.New(retention.Config{
-		Home: s.CodexHome, User: s.User, Most: int64(s.ConversationsMiB) << 20, Store: t.Journal, Threads: t.Executor,
+		Home: s.CodexHome, User: s.User, Most: int64(s.ConversationsMiB) << 20, Store: t.Journal, Threads: t.Driver,
 		Files: files, IsPeers: engine.OfPeer, Logger: t.Logger,
 	}).Run)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/overrides"
@@ -29,11 +30,25 @@ type Recorder interface {
 	executor.Recorder
 }
 
-// Executor is how the executor is configured by the settings: what it has for codex, and how much it may do. recorder is
-// nil unless a record is to be made.
-func (c *Codex) Executor(metrics executor.Metrics, recorder Recorder) executor.Config {
+// Metrics counts what happens to jobs, and to codex.
+type Metrics interface {
+	executor.Metrics
+	codex.Metrics
+}
+
+// Turns is how turns are made: by whom, and how many at a time.
+type Turns struct {
+	Executor executor.Config
+	Codex    codex.Config
+}
+
+// Turns is how turns are made by the settings. recorder is nil unless a record is to be made.
+func (c *Codex) Turns(metrics Metrics, recorder Recorder) Turns {
 	s := c.s
-	cfg := executor.Config{
+	t := Turns{Executor: executor.Config{
+		MaxTurns: s.MaxTurns, MaxQuestions: s.MaxQuestions, MaxQueue: s.MaxQueue, MaxBytes: int64(s.MaxQueueMiB) << 20,
+		StartWait: startWait, Metrics: metrics, Logger: c.log,
+	}, Codex: codex.Config{
 		Child: appserver.Config{
 			Bin: s.CodexBin, Dir: base(s, nil, "").Dir(), User: s.User, Through: c.Fence.Argv, OwnMounts: c.Fence.OwnMounts,
 			ClientName: "molecule-codex-runtime", ClientVersion: c.cfg.Version,
@@ -44,33 +59,31 @@ func (c *Codex) Executor(metrics executor.Metrics, recorder Recorder) executor.C
 			Sandbox:        appserver.SandboxMode(s.Sandbox),
 		},
 		Prepare: c.launch, Mend: c.Mend,
-		MaxTurns: s.MaxTurns, MaxQuestions: s.MaxQuestions, MaxQueue: s.MaxQueue, MaxThreads: s.MaxThreads,
-		MaxAsked: s.MaxContextQuestions, MaxBytes: int64(s.MaxQueueMiB) << 20,
+		MaxThreads: s.MaxThreads, MaxAsked: s.MaxContextQuestions,
 		TurnTimeout: s.TurnTimeout, IdleTimeout: s.IdleTimeout, ItemTimeout: s.ItemTimeout,
 		QuestionTTL:  s.QuestionTTL,
-		StartWait:    startWait,
 		Rules:        s.Rules == "callers",
 		Open:         CommandsMayCall(s),
 		RefreshEvery: refreshEvery(s),
 		Apart:        slices.Concat(s.Apart(), s.Programs(), ownProgram(s)),
 		Redact:       c.cfg.Redact.String, Hide: c.cfg.Redact.Known, Metrics: metrics, Logger: c.log,
-	}
+	}}
 	if recorder != nil {
-		cfg.Child.Wire, cfg.Recorder = recorder, recorder
+		t.Codex.Child.Wire, t.Executor.Recorder = recorder, recorder
 	}
-	return cfg
+	return t
 }
 
-// launch prepares a start of codex, as the executor takes it.
-func (c *Codex) launch(ctx context.Context) (executor.Launch, error) {
+// launch prepares a start of codex, as the driver takes it.
+func (c *Codex) launch(ctx context.Context) (codex.Launch, error) {
 	l, err := c.prepare(ctx)
 	if problem, ok := errors.AsType[*adapter.Problem](err); ok {
-		return executor.Launch{}, executor.Unready("this workspace is not configured: " + problem.Error())
+		return codex.Launch{}, codex.Unready("this workspace is not configured: " + problem.Error())
 	}
 	if err != nil {
-		return executor.Launch{}, err
+		return codex.Launch{}, err
 	}
-	return executor.Launch{
+	return codex.Launch{
 		Args: l.Args(), Env: l.Env(), Model: l.Model(), ModelProvider: l.Provider.ID(), KeyVariable: l.Provider.KeyVariable(),
 		Loaded: l.Loaded(), Written: l.Written(), Temp: l.Temp.Roots(),
 		Thread: func() map[string]any { return c.Setup.ThreadConfig(l) }, Oversized: l.Oversized, Unreadable: l.Unreadable,

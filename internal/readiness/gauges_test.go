@@ -10,13 +10,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
 )
 
 // TestGauges asks an executor that has done nothing, and one that is not ready.
 func TestGauges(t *testing.T) {
-	e := executor.New(executor.Config{})
+	e := executor.New(executor.Config{}, codex.New(codex.Config{}))
 	t.Cleanup(func() { _ = e.Close(t.Context()) })
 	reg := prometheus.NewPedanticRegistry()
 	c := NewChecks(ChecksConfig{})
@@ -70,7 +71,7 @@ func (s slots) Ping(context.Context) error { return nil }
 
 // TestGaugesOfReadiness: they say what a look at readiness says, and each check's result.
 func TestGaugesOfReadiness(t *testing.T) {
-	e := executor.New(executor.Config{})
+	e := executor.New(executor.Config{}, codex.New(codex.Config{}))
 	t.Cleanup(func() { _ = e.Close(t.Context()) })
 	for status, want := range map[preflight.Status]float64{preflight.OK: 1, preflight.Warn: 1, preflight.Fail: 0} {
 		c := NewChecks(ChecksConfig{Checks: []preflight.Check{{

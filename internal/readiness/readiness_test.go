@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
@@ -27,7 +28,7 @@ func TestStateIsLookedAtEachTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer journal.Close()
-	e := executor.New(executor.Config{})
+	e := executor.New(executor.Config{}, codex.New(codex.Config{}))
 	t.Cleanup(func() { _ = e.Close(t.Context()) })
 	made := 0
 	c := NewChecks(ChecksConfig{State: StateOf(journal), Checks: []preflight.Check{{Name: "c", Run: func(context.Context) preflight.Result {
@@ -129,7 +130,7 @@ func TestGlance(t *testing.T) {
 				return preflight.Result{Status: preflight.Fail, Detail: "has s3cret-value in it", Fix: "mend it"}
 			},
 		}}})
-		r := New(Config{Checks: c, Turns: executor.New(executor.Config{}), Redact: logging.NewRedactor("s3cret-value")})
+		r := New(Config{Checks: c, Turns: executor.New(executor.Config{}, codex.New(codex.Config{})), Redact: logging.NewRedactor("s3cret-value")})
 		begin := time.Now()
 		if g := r.Glance(); g.OK || g.Checked {
 			t.Errorf("before the check was made: %+v", g)

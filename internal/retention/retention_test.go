@@ -14,6 +14,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
@@ -91,7 +92,7 @@ func TestTidy(t *testing.T) {
 	if _, err := os.Stat(file); err != nil {
 		t.Error("the thread of a conversation that the executor uses was deleted")
 	}
-	for _, threads.fails = range []error{executor.ErrNoCodex, errors.New("codex ends")} {
+	for _, threads.fails = range []error{codex.ErrNoCodex, errors.New("codex ends")} {
 		if !tidied() {
 			t.Errorf("%v: the file of the thread is still there", threads.fails)
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
@@ -35,7 +36,7 @@ func isRefusal(err error) bool {
 }
 
 // noCodex reports whether codex does not run, so that it was asked nothing.
-func noCodex(err error) bool { return errors.Is(err, executor.ErrNoCodex) }
+func noCodex(err error) bool { return errors.Is(err, codex.ErrNoCodex) }
 
 // inUse reports whether a conversation was not let go since it is used.
 func inUse(err error) bool { return errors.Is(err, executor.ErrBusy) || errors.Is(err, store.ErrInUse) }

@@ -10,12 +10,11 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
 
 // Tools returns a caller of tools for which what they ask for is part of the tool's span.
-func (t *Tracing) Tools(next executor.ToolCaller) executor.ToolCaller {
+func (t *Tracing) Tools(next agent.ToolCaller) agent.ToolCaller {
 	if t == nil || next == nil {
 		return next
 	}
@@ -23,11 +22,11 @@ func (t *Tracing) Tools(next executor.ToolCaller) executor.ToolCaller {
 }
 
 type tools struct {
-	executor.ToolCaller
+	agent.ToolCaller
 	t *Tracing
 }
 
-// Call implements [executor.ToolCaller].
+// Call implements [agent.ToolCaller].
 func (c tools) Call(ctx context.Context, call agent.ToolCall) agent.ToolResult {
 	if w := c.t.find(call.Job); w != nil {
 		if span := c.t.calling(w, call); span != nil {

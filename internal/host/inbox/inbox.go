@@ -77,11 +77,11 @@ func build(ctx context.Context, life *host.Life, o Options) (*runtime, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg := ground.Executor()
-	all.offer(&cfg, ground)
-	cfg.Instructions = func() string { return instructions }
-	cfg.MaxMute = -1 // there is neither a console nor A2A by which others could answer
-	turns := host.OpenTurns(life, ground, cfg)
+	how := ground.Turns()
+	all.offer(&how.Codex, ground)
+	how.Codex.Instructions = func() string { return instructions }
+	how.Executor.MaxMute = -1 // there is neither a console nor A2A by which others could answer
+	turns := host.OpenTurns(life, ground, how)
 	joined := join(life, turns, all)
 	r := &runtime{Turns: turns, options: o, members: joined, ready: turns.Readiness(life, joined.registered)}
 	running := newRunning()
@@ -161,7 +161,7 @@ func (r *runtime) Recover(ctx context.Context) error {
 	if err := r.Engine.Recover(ctx); err != nil {
 		return err
 	}
-	r.Executor.Warm()
+	r.Driver.Warm()
 	return nil
 }
 

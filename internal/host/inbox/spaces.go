@@ -11,7 +11,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/presence"
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/channel"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/attachments"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextools"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/host"
@@ -66,7 +66,7 @@ func openSpaces(life *host.Life, g *host.Ground) (spaces, error) {
 }
 
 // offer has codex get the tools; those of all workspaces are the same.
-func (all spaces) offer(cfg *executor.Config, g *host.Ground) {
+func (all spaces) offer(cfg *codex.Config, g *host.Ground) {
 	if g.Settings.Tools == settings.ToolsDynamic {
 		all[0].door.Open(cfg, caller{all}, g.Heard.Said)
 	}
@@ -75,7 +75,7 @@ func (all spaces) offer(cfg *executor.Config, g *host.Ground) {
 // A caller is the tools of the workspace at which a message has arrived.
 type caller struct{ all spaces }
 
-// Call implements [executor.ToolCaller].
+// Call implements [agent.ToolCaller].
 func (c caller) Call(ctx context.Context, call agent.ToolCall) agent.ToolResult {
 	at := c.all.of(call.Context)
 	if at < 0 {

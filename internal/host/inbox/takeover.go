@@ -6,7 +6,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/channel"
 	"github.com/Molecule-AI/molecule-codex-runtime/channel/takeover"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/host"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/launch"
 )
@@ -22,7 +22,7 @@ func takeOver(ctx context.Context, g *host.Ground, workspaces []string) error {
 			return launch.HasThread(s, session)
 		},
 		Adopt: func(ctx context.Context, sessions map[string]string) (int, error) {
-			return g.Journal.AdoptThreads(ctx, sessions, executor.ForeignTools)
+			return g.Journal.AdoptThreads(ctx, sessions, codex.ForeignTools)
 		},
 		Logger: g.Logger,
 	})

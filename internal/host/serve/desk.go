@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/prompt"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextools"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/host"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/peerwords"
@@ -48,8 +48,8 @@ func openDesk(life *host.Life, g *host.Ground, l *link) (_ *desk, err error) {
 	return d, nil
 }
 
-// open has the executor give it to codex.
-func (d *desk) open(cfg *executor.Config) {
+// open has codex get it.
+func (d *desk) open(cfg *codex.Config) {
 	if d == nil {
 		return
 	}

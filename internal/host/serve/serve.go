@@ -63,13 +63,13 @@ func build(ctx context.Context, life *host.Life, o host.Options, ln net.Listener
 	if err != nil {
 		return nil, err
 	}
-	cfg := ground.Executor()
+	how := ground.Turns()
 	d, err := openDesk(life, ground, l)
 	if err != nil {
 		return nil, err
 	}
-	d.open(&cfg)
-	turns := host.OpenTurns(life, ground, cfg)
+	d.open(&how.Codex)
+	turns := host.OpenTurns(life, ground, how)
 	m := join(life, turns, d)
 	ready := turns.Readiness(life, m.registered())
 	f := openFolder(life, ground, l)
@@ -102,7 +102,7 @@ func (r *runtime) Recover(ctx context.Context) error {
 	if err := r.Engine.Recover(ctx); err != nil {
 		return err
 	}
-	r.Executor.Warm()
+	r.Driver.Warm()
 	return nil
 }
 
@@ -128,7 +128,7 @@ func warnOpen(log *slog.Logger, s settings.Settings) {
 // openConsole makes the page for people.
 func openConsole(life *host.Life, t *host.Turns, all *host.Tasks, ready *readiness.Readiness, m *member) (*console.Console, error) {
 	look := sources.New(sources.Config{
-		Settings: t.Settings, Version: t.Version, Executor: t.Executor, Journal: t.Journal, Ready: ready, Setup: t.Codex.Setup,
+		Settings: t.Settings, Version: t.Version, Executor: t.Executor, Account: t.Driver, Journal: t.Journal, Ready: ready, Setup: t.Codex.Setup,
 		Presence: m.presence, Redact: t.Redact.String, Logger: t.Logger,
 	})
 	life.GoesOn(look.Run)

@@ -1,0 +1,234 @@
+package codex
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/ask"
+)
+
+// tellQuestions tells the observer what codex asks, and what it needs no answer to any
+// more. What codex has said before it asked is handled first: the files of a
+// change stand there. It returns the turn's end if that is among it.
+func (t *turn) tellQuestions() *agent.Ended {
+	for {
+		note, ok := t.c.events.Poll()
+		if !ok {
+			break
+		}
+		if end := t.handle(note); end != nil {
+			return end
+		}
+	}
+	if t.stopping != nil { // nobody is asked any more
+		return nil
+	}
+	if t.inquiry.doubted() {
+		return t.stopFor(errTwice)
+	}
+	fresh, news := t.inquiry.take(t.id)
+	for _, q := range fresh {
+		posed := q.asks.Pose(t.view(q))
+		notice, why := t.unaskable(posed)
+		if notice != "" {
+			t.unasked(q, notice, why)
+			continue
+		}
+		q.posed.Store(&posed)
+		t.asked += posed.Bytes()
+		t.To.Tell(posed.Question(q.id, q.deadline))
+	}
+	for _, answered := range news {
+		t.To.Tell(answered)
+	}
+	t.tellExceeded()
+	t.handAnswers()
+	t.alive()
+	return nil
+}
+
+// tellExceeded tells the observer how many questions were declined for their number.
+func (t *turn) tellExceeded() {
+	if n := t.inquiry.exceeded(); n > 0 {
+		t.To.Tell(agent.Notice{Text: fmt.Sprintf(tooManyAsked, n, t.inquiry.most)})
+	}
+	if n := t.inquiry.exceededMute(); n > 0 {
+		t.To.Tell(agent.Notice{Text: t.d.host.MuteNotice(n)})
+	}
+}
+
+// view is what the turn knows beside a question. The ids of items are those of a thread: a
+// change of its own has nothing to do with what a subagent asks.
+func (t *turn) view(q *question) ask.View {
+	with := ask.View{Hide: t.d.cfg.Hide, Lead: t.d.whereabouts, Home: t.d.home(), Called: t.record.calls.has}
+	with.Changes = func(itemID string) []agent.Change { return changesIn(t.record.changes[itemID]) }
+	if q.req.ThreadID != t.c.threadID {
+		with.Changes = func(itemID string) []agent.Change { return changesIn(t.d.changesOfAgent(q.req.ThreadID, itemID)) }
+		with.Called = func(call ask.Call) bool { return t.d.calledByAgent(q.req.ThreadID, call) }
+	}
+	return with
+}
+
+// unaskable says why something is declined without a question: to the sender of the message, and
+// to the log. Both are empty where it is asked.
+func (t *turn) unaskable(p ask.Posed) (notice, why string) {
+	if t.d.forgeable() {
+		return forgeableAsked, networkAndOpen
+	}
+	if t.asked+p.Bytes() > mostAskedInATurn {
+		return muchAsked, "the turn has asked too much"
+	}
+	return p.Unaskable(t.Peer)
+}
+
+// mostAskedInATurn is how much a turn may ask. Each question is kept until the task has ended, with
+// those that were open beside it, and a turn can ask without end.
+const mostAskedInATurn = 4 << 20
+
+// muchAsked is what the sender of a message reads whose turn has asked too much.
+const muchAsked = "codex asked again, with which the turn would have asked more than 4 MiB. It was declined without a question. codex goes on without it; a further message has a turn that may ask again."
+
+// unasked declines without a question. A yes that has come by a guess at its id is void.
+func (t *turn) unasked(q *question, notice, why string) {
+	if !t.inquiry.retract(q) { // withdrawn over it
+		return
+	}
+	defer close(q.settled)
+	t.d.decline(q.req, q.asks, why)
+	t.To.Tell(agent.Notice{Text: notice})
+}
+
+// tooManyAsked is what the sender of a message reads whose turn asks too much at once.
+const tooManyAsked = "Questions that were declined, for too many are open in this context already: %d. " +
+	"At most %d may be (RUNTIME_MAX_CONTEXT_QUESTIONS); answer those that are open."
+
+// keptAnswer is what the sender of an answer reads whose turn cannot go on at once.
+const keptAnswer = "The answer is kept. The turn goes on with it as soon as one of those that run has ended (RUNTIME_MAX_TURNS)."
+
+// handAnswers hands codex the answers to its questions, if the turn has a slot to go on
+// with, and asks for one if not. An answer that ends the turn needs none.
+func (t *turn) handAnswers() {
+	all := t.inquiry.answers()
+	if len(all) == 0 {
+		return
+	}
+	ends := slices.ContainsFunc(all, func(q *question) bool { return q.given.Ends })
+	if !ends && !t.To.Resume(func() { t.attention.raise(wakeQuestion) }) {
+		for _, q := range all {
+			if q.untoldLocked() && !q.given.kept {
+				q.given.kept = true
+				t.To.Tell(agent.Notice{Text: keptAnswer})
+			}
+		}
+		return
+	}
+	for _, q := range all {
+		t.handAnswer(q)
+	}
+}
+
+func (t *turn) handAnswer(q *question) {
+	if !t.inquiry.handOver(q) { // withdrawn over it
+		return
+	}
+	defer close(q.settled)
+	value, note := q.given.Value, ""
+	if q.given.note == "" && !q.given.Ends && !reflect.DeepEqual(value, q.asks.Refusal()) {
+		posed := q.posed.Load()
+		if note = cmp.Or(t.d.forged(), posed.Moved(t.d.whereabouts), t.d.openUp(posed.Opens)); note != "" {
+			value = q.asks.Refusal()
+		}
+	}
+	err := q.req.Reply(value)
+	t.d.log.Info("codex was answered", "method", q.req.Method, "thread_id", q.req.ThreadID, "job", t.Job, "declined", q.given.note != "" || note != "", "err", err)
+	switch {
+	case q.given.note != "":
+	case err != nil: // the child is gone, and the end of the turn says so
+		t.unanswered = append(t.unanswered, q.id)
+	default:
+		if less := q.given.Less; less != "" && note == "" {
+			t.To.Tell(agent.Notice{Text: less})
+		}
+		t.To.Tell(agent.Answered{ID: q.id, Note: note})
+	}
+}
+
+// yield leaves the slot of the turn to others while it does nothing but wait for answers,
+// and reports whether codex waits for one. It shows each command, change and call of a
+// tool before it asks about it, and runs those that it need not ask about meanwhile (seen
+// on 0.169.0): more tools than questions are some that run. Input that the model asks for,
+// and what a subagent asks, has no such item; the turn is taken for idle then although
+// one other tool runs.
+func (t *turn) yield() (waits bool) {
+	open, given := t.inquiry.standing()
+	switch {
+	case given > 0: // handAnswers sees to it
+	case open > 0 && len(t.record.open) <= open:
+		t.To.Park()
+	case !t.inquiry.calledOff():
+		t.To.Seize() // codex goes on, with our answer or without
+	}
+	return open+given > 0
+}
+
+// endQuestions declines what is still asked when the turn has ended, and tells of what was
+// declined before: codex may have ended the turn at once.
+func (t *turn) endQuestions() {
+	t.tellExceeded()
+	t.unanswered = append(t.unanswered, t.d.closeInquiry(t.c.threadID, t.inquiry)...)
+}
+
+// withdraw tells the observer that nobody needs the answers any more, and why,
+// where the job goes on after the turn.
+func (t *turn) withdraw(why string) {
+	t.endQuestions()
+	for _, id := range t.unanswered {
+		t.To.Tell(agent.Answered{ID: id, Note: why})
+	}
+	t.unanswered = nil
+}
+
+// A clock measures how long a turn has run, without the time in which codex has
+// waited for answers. The zero value is of a turn that may run for ever.
+type clock struct {
+	on    bool
+	left  time.Duration
+	since time.Time // running since; zero while it rests
+}
+
+// wind starts a clock that rests. If it does, it returns what is left.
+func (c *clock) wind(now time.Time) (left time.Duration, wound bool) {
+	if !c.on || !c.since.IsZero() {
+		return 0, false
+	}
+	c.since = now
+	return max(c.left, time.Millisecond), true
+}
+
+func (c *clock) rest(now time.Time) {
+	if c.since.IsZero() {
+		return
+	}
+	c.left -= now.Sub(c.since)
+	c.since = time.Time{}
+}
+
+// rest stops the turn's timers while codex waits for an answer.
+func (t *turn) rest() {
+	t.clock.rest(time.Now())
+	t.attention.after(0, timerTurn)
+	t.attention.after(0, timerIdle)
+	t.attention.after(0, timerItem)
+}
+
+// exceededMute returns how many questions were not admitted since it was called last.
+func (in *inquiry) exceededMute() (n int) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	n, in.muted = in.muted, 0
+	return n
+}

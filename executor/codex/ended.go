@@ -1,0 +1,76 @@
+package codex
+
+import (
+	"fmt"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
+)
+
+// Begun implements [executor.Turn], as do the methods below.
+func (t *turn) Begun() executor.Begun {
+	b := t.c.begun(t.id)
+	if t.afresh != "" {
+		b.Fresh, b.Notices = true, append([]string{t.afresh.toSender()}, b.Notices...)
+	}
+	return b
+}
+
+// begun describes a turn of the conversation.
+func (c *conversation) begun(turn string) executor.Begun {
+	b := executor.Begun{Thread: c.threadID, Turn: turn, Model: c.own.model}
+	if c.spared != "" {
+		b.Notices = []string{fmt.Sprintf(sparedReading, brief.Named(c.spared))}
+	}
+	return b
+}
+
+// Follow reads the turn. What it has met where codex had begun it for other words is not the message's.
+func (t *turn) Follow() (*executor.Result, error) {
+	end, err := t.read()
+	if end == nil {
+		return nil, t.d.trouble(err)
+	}
+	r := &executor.Result{End: end}
+	if end.Outcome == agent.Failed && end.Failure != nil && !t.foreign {
+		r.Refused, r.Full = t.refused, end.Failure.Kind == agent.FailContext
+	}
+	return r, nil
+}
+
+// Keep keeps the turn, or what is left of it where it was too long.
+func (t *turn) Keep(end *agent.Ended, tooLong bool) {
+	if tooLong {
+		t.keepLong(end)
+		return
+	}
+	t.keep(end)
+}
+
+// Void takes the turn out of the history.
+func (t *turn) Void() { t.void() }
+
+// Shorten has codex summarise the thread.
+func (t *turn) Shorten(end *agent.Ended) (*executor.Refusal, error) { return t.shorten(end) }
+
+// Leave ends subagents: those of a turn that failed, and those of other agents, which have any number of
+// conversations.
+func (t *turn) Leave(end *agent.Ended) {
+	switch {
+	case end.Outcome == agent.Failed:
+		t.endAgents()
+	case t.Peer:
+		t.endAgentsGently()
+	}
+}
+
+// SoFar is the record of the turn.
+func (t *turn) SoFar() agent.Ended {
+	end := t.summary()
+	end.Tools = t.record.tools()
+	return end
+}
+
+// HasWorked also looks into the thread's file.
+func (t *turn) HasWorked() bool { return t.tools() }

@@ -1,0 +1,61 @@
+package codex
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+)
+
+// prepare says how codex is started the next time.
+func (d *Driver) prepare(ctx context.Context) (Launch, error) {
+	launch := Launch{Env: d.cfg.Child.Env}
+	if d.cfg.Prepare != nil {
+		var err error
+		if launch, err = d.cfg.Prepare(ctx); err != nil {
+			return launch, err
+		}
+		d.keyName.Store(&launch.KeyVariable)
+	}
+	launch.whose = d.whose(homeIn(launch.Env))
+	return launch, nil
+}
+
+// threadOn is what threads are started with in a child.
+func (d *Driver) threadOn(on *child) appserver.ThreadStartParams {
+	params := d.cfg.Thread
+	params.Model = cmp.Or(on.launch.Model, params.Model)
+	params.ModelProvider = cmp.Or(on.launch.ModelProvider, params.ModelProvider)
+	if on.launch.Thread != nil {
+		params.Config = on.launch.Thread()
+	}
+	return params
+}
+
+// keyVariable names the variable that the model's key comes from.
+func (d *Driver) keyVariable() string {
+	if name := d.keyName.Load(); name != nil {
+		return *name
+	}
+	return d.cfg.KeyVariable
+}
+
+// RestartWhenIdle has codex started anew as soon as no turn runs, because of reason:
+// it takes a changed login only then. Commands that a turn has left running end with
+// it. A turn that begins meanwhile is not lost: it is begun again.
+func (d *Driver) RestartWhenIdle(reason string) {
+	d.restart.Store(&reason)
+	d.host.Settle()
+}
+
+// Idle implements [executor.Driver]: it restarts codex if that has been asked for.
+func (d *Driver) Idle() {
+	reason := d.restart.Swap(nil)
+	if reason == nil {
+		return
+	}
+	if on, _ := d.child.health(); on != nil {
+		d.log.Info("codex is restarted", "reason", *reason)
+		on.restart(*reason)
+	}
+}

@@ -1,0 +1,99 @@
+package codex
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/within"
+)
+
+// A wishError says why a job cannot have what it asks for.
+type wishError string
+
+func (e wishError) Error() string { return string(e) }
+
+// stand reports whether the job's folder is still what it was when the job was
+// accepted: jobs wait for their turn, and the commands of others can put a symlink
+// in the folder's place. That is for a clear answer and not for safety: it can
+// happen a moment later, which is why the folder is no root of the sandbox.
+func stand(o agent.Options) error {
+	if o.Cwd == "" {
+		return nil
+	}
+	if dir, err := within.Follow(o.Cwd); err != nil || dir != o.Cwd {
+		return wishError(fmt.Sprintf("cwd %q is not there any more, or is another folder by now; nothing was done", o.Cwd))
+	}
+	return repositoryStands(o.Cwd)
+}
+
+// settings are those of a thread, in the form that turn/start takes.
+type settings struct {
+	cwd, model string
+	sandbox    json.RawMessage
+	policy     appserver.ApprovalPolicy
+}
+
+// learn notes what a thread was loaded with, from the answer of the call that has done it.
+func (c *conversation) learn(asked appserver.ThreadStartParams, got appserver.ThreadSession) {
+	c.own = settings{cwd: cmp.Or(asked.Cwd, got.Cwd), model: got.Model, sandbox: got.Sandbox, policy: asked.ApprovalPolicy}
+	c.strayed = false
+}
+
+// adjust makes a turn run with what its job asks for. codex keeps that for the
+// turns that follow, so the next of them says its own again. The sandbox and the policy
+// of the thread are those of the job by then: see regrant.
+//
+// The job's folder is only where commands start. What they may write in a sandbox
+// is the thread's own directory, which no command can replace: codex looks for its
+// roots anew with each command, and left to itself it makes one of the folder, which
+// may be a symlink to anywhere by then (seen on 0.169.0).
+func (d *Driver) adjust(c *conversation, o agent.Options, on *child, params *appserver.TurnStartParams) {
+	if !c.says(o) {
+		return
+	}
+	params.Cwd = cmp.Or(o.Cwd, c.own.cwd)
+	params.WorkspaceRoots = []string{c.own.cwd}
+	params.Model = cmp.Or(o.Model, c.own.model)
+	params.ApprovalPolicy = cmp.Or(appserver.ApprovalPolicy(o.ApprovalPolicy), c.own.policy)
+	params.SandboxPolicy = c.own.sandbox
+	if o.Sandbox != "" && o.Sandbox != d.ownGrant().sandbox { // its own may have more to it than the mode
+		params.SandboxPolicy = appserver.PolicyOf(appserver.SandboxMode(o.Sandbox), on.launch.Temp)
+	}
+}
+
+// says reports whether a turn that asks for o says what it runs with, where it works among it.
+func (c *conversation) says(o agent.Options) bool { return o != agent.Options{} || c.strayed }
+
+// adjusted notes what the thread's settings may be after a turn/start that ended
+// with err.
+func (c *conversation) adjusted(o agent.Options, err error) {
+	c.strayed = o != agent.Options{} || c.strayed && err != nil
+}
+
+// otherModel is the model that a turn has named, if that is not its thread's own; else it is
+// empty.
+func (c *conversation) otherModel(o agent.Options) string {
+	if o.Model == c.own.model {
+		return ""
+	}
+	return o.Model
+}
+
+// mayAsk reports whether somebody is there to answer what a turn asks.
+func (d *Driver) mayAsk(o agent.Options) bool { return d.allowed(o).policy != agent.Never }
+
+// everythingAllowed reports whether codex may do everything without asking in a
+// turn, in which case a question only comes by mistake. never alone is not enough:
+// a yes would widen the sandbox that was chosen.
+func (d *Driver) everythingAllowed(o agent.Options) bool {
+	return d.allowed(o) == grant{agent.Never, agent.FullAccess}
+}
+
+// allowed is what codex may do in a turn that asks for o.
+func (d *Driver) allowed(o agent.Options) grant {
+	own := d.ownGrant()
+	return grant{cmp.Or(o.ApprovalPolicy, own.policy), cmp.Or(o.Sandbox, own.sandbox)}
+}

@@ -1,0 +1,65 @@
+package codex
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+)
+
+// Health implements [executor.Shown].
+func (d *Driver) Health() executor.AgentHealth {
+	on, child := d.child.health()
+	h := executor.AgentHealth{Child: child, Threads: d.loadedThreads(on), Limits: d.limits.list(), Account: d.accountHealth()}
+	for _, in := range d.openInquiries() {
+		open, _ := in.standing()
+		h.Questions += open
+	}
+	return h
+}
+
+// Overview implements [executor.Shown].
+func (d *Driver) Overview() executor.Overview {
+	on, _ := d.child.health()
+	status, _ := d.account.last()
+	o := executor.Overview{Login: d.openLogin()}
+	if status.Account != nil {
+		o.Email = status.Account.Email
+	}
+	o.Conversations, o.Model = d.overviews(on)
+	if on != nil {
+		o.Model = cmp.Or(on.launch.Model, o.Model)
+	}
+	return o
+}
+
+// openLogin is the login that the jobs that wait are told of.
+func (d *Driver) openLogin() *executor.OpenLogin {
+	l := d.login.Load()
+	if l == nil || l.over() {
+		return nil
+	}
+	return &executor.OpenLogin{URL: l.VerificationURL, Code: l.UserCode, Expires: l.since.Add(loginLasts)}
+}
+
+// overviews are those of the conversations whose threads this process knows, and
+// the model of the one that was used last.
+func (d *Driver) overviews(on *child) (all []executor.Conversation, model string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	all = make([]executor.Conversation, 0, len(d.conversations))
+	var latest time.Time
+	for _, c := range d.conversations {
+		all = append(all, executor.Conversation{
+			Context: c.key, Thread: c.shown.thread, Loaded: on != nil && c.loadedIn == on, LastUsed: c.lastUsed, Usage: c.spent.Load(),
+		})
+		if c.shown.model != "" && !c.lastUsed.Before(latest) {
+			model, latest = c.shown.model, c.lastUsed
+		}
+	}
+	return all, model
+}
+
+// shownThread is what is shown of the thread of a conversation to those who do not hold
+// its lock.
+type shownThread struct{ thread, model string }

@@ -1,0 +1,164 @@
+package codex
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/ask"
+)
+
+// unread returns the notifications that nobody reads; codex is asked not to send them.
+func unread() []string {
+	return []string{
+		"thread/name/updated",
+		"thread/goal/updated",
+		"rawResponseItem/completed",
+		"item/reasoning/textDelta",
+		"fs/changed",
+		"skills/changed",
+		"app/list/updated",
+		"thread/readState/changed",
+		"remoteControl/status/changed",
+	}
+}
+
+// childConfig completes the configuration of the child with our ears.
+func (d *Driver) childConfig() appserver.Config {
+	cfg := d.cfg.Child
+	cfg.OptOut = append(cfg.OptOut, unread()...)
+	cfg.OnRequest = d.hear
+	cfg.OnGlobal, cfg.OnTurn = d.global, d.turnBegan
+	cfg.Logger = d.log
+	return cfg
+}
+
+// hear answers a request of codex, on a goroutine of its own. Every request is
+// answered: one that is left open holds its thread for ever. What a person can
+// answer is put to the turn that it belongs to; it returns when that is settled.
+func (d *Driver) hear(ctx context.Context, req *appserver.Request) {
+	if req.Method == appserver.MethodToolCall {
+		d.callTool(ctx, req)
+		return
+	}
+	if answer, ok := atOnce(req.Method); ok {
+		err := req.Reply(answer)
+		d.log.Info("codex asked and was answered", "method", req.Method, "thread_id", req.ThreadID, "err", err)
+		return
+	}
+	asks, known, err := d.readRequest(req)
+	if !known {
+		err := req.Refuse(appserver.CodeMethodNotFound, "method not offered by this client: "+req.Method)
+		d.log.Info("codex asked for what is not offered", "method", req.Method, "err", err)
+		return
+	}
+	if err != nil {
+		d.decline(req, asks, "cannot be read: "+err.Error())
+		return
+	}
+	in, why := d.askerOf(ctx, req)
+	switch {
+	case in == nil:
+		d.decline(req, asks, why)
+	case d.everythingAllowed(in.Options):
+		err = req.Reply(asks.Grant())
+		d.log.Info("codex asked although everything is allowed", "method", req.Method, "thread_id", req.ThreadID, "err", err)
+	case !d.mayAsk(in.Options):
+		d.decline(req, asks, "nobody is asked (CODEX_APPROVAL_POLICY=never)")
+	default:
+		d.await(ctx, in, &question{req: req, asks: asks, settled: make(chan struct{})})
+	}
+}
+
+// fewBytes is how large a request may be that is read beside others.
+const fewBytes = 16 << 10
+
+// readRequest reads what is asked. A form takes hundreds of times what it has of memory for a
+// moment, and any number may come at once: large ones are read one at a time.
+func (d *Driver) readRequest(req *appserver.Request) (asks ask.Request, known bool, err error) {
+	if len(req.Params) > fewBytes {
+		d.reading.Lock()
+		defer d.reading.Unlock()
+	}
+	return ask.Read(req.Method, req.Params, ask.Terms{Rules: d.cfg.Rules, Unfit: d.unfit})
+}
+
+// askerOf returns the attempt whose turn asks, also where a subagent of it does. It is nil if that
+// turn does not run, and why says so. What names no turn is of the one that runs, and a form of an
+// MCP server's own names that one whichever has called the server (seen on 0.169.0).
+func (d *Driver) askerOf(ctx context.Context, req *appserver.Request) (in *inquiry, why string) {
+	if in = d.inquiryOf(req.ThreadID); in == nil { // not even where everything is allowed: a subagent may go on that is to have less
+		return nil, "no turn of ours runs on its thread"
+	}
+	var of struct {
+		TurnID string `json:"turnId"`
+	}
+	if err := json.Unmarshal(req.Params, &of); err != nil || of.TurnID != "" && of.TurnID != d.turnOn(ctx, in, req.ThreadID) {
+		return nil, "its turn has ended"
+	}
+	return in, ""
+}
+
+// turnOn is the turn that runs on the thread of in, or on that of a subagent of it; empty if there
+// is none. One that is just being started is waited for: codex may ask before it has said which
+// it is.
+func (d *Driver) turnOn(ctx context.Context, in *inquiry, threadID string) string {
+	if threadID != in.threadID {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if one := d.agents.at[threadID]; one != nil {
+			return one.turn
+		}
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, d.cfg.Patience)
+	defer cancel()
+	select {
+	case <-in.turnKnown:
+	case <-in.calls.Done():
+	case <-ctx.Done():
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.turnID
+}
+
+// atOnce returns the answer of a request for which no person needs to be asked.
+func atOnce(method string) (answer any, ok bool) {
+	switch method {
+	case "currentTime/read":
+		return map[string]any{"currentTimeAt": time.Now().Unix()}, true
+	}
+	return nil, false
+}
+
+func (d *Driver) decline(req *appserver.Request, asks ask.Request, why string) {
+	err := req.Reply(asks.Refusal())
+	d.log.Info("what codex asked was declined", "method", req.Method, "thread_id", req.ThreadID, "why", why, "err", err)
+}
+
+// global takes what belongs to no thread that we follow: the account, and the
+// threads of subagents, whose output must not mix with ours.
+func (d *Driver) global(note appserver.Notification) {
+	switch note.Method {
+	case appserver.NoteConfigWarning, appserver.NoteDeprecation:
+		d.log.Warn("codex warns", "method", note.Method, "params", d.words(string(note.Params)))
+	case appserver.NoteRateLimits:
+		if err := d.limits.take(note, d.cfg.Metrics); err != nil {
+			d.log.Warn("a notification of codex could not be read", "method", note.Method, "err", err)
+		}
+	case appserver.NoteAccountUpdated, appserver.NoteAccountLoginComplete:
+		d.accountNote(note)
+	case appserver.NoteMcpServerStatus:
+		d.log.Info("an MCP server changed its state", "params", d.words(string(note.Params)))
+	case appserver.NoteTurnStarted, appserver.NoteTurnCompleted:
+		d.followAgent(note)
+	case appserver.NoteItemStarted, appserver.NoteItemCompleted:
+		d.agentItem(note)
+	case appserver.NoteRequestResolved:
+		d.resolved(note)
+	case appserver.NoteThreadStatus:
+		d.stirred(note)
+	}
+}

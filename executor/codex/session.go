@@ -1,0 +1,62 @@
+package codex
+
+import (
+	"context"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+)
+
+// Lock takes the turn lock. A conversation implements [executor.Session] by it, and by the methods below.
+func (c *conversation) Lock() { c.lock.Lock() }
+
+// Unlock gives the turn lock back.
+func (c *conversation) Unlock() { c.lock.Unlock() }
+
+// Next notes whether the job that comes next is another agent's.
+func (c *conversation) Next(peer bool) {
+	c.d.mu.Lock()
+	defer c.d.mu.Unlock()
+	c.peer = peer
+}
+
+// Close unpins the conversation.
+func (c *conversation) Close() { c.d.unpin(c) }
+
+// Prepare has the thread be loaded as the turn needs it.
+func (c *conversation) Prepare(ctx context.Context, o agent.Options) (executor.Thread, error) {
+	if c.d.cfg.Mend != nil {
+		c.d.cfg.Mend()
+	}
+	on, err := c.d.child.get(ctx)
+	if err == nil {
+		err = c.d.ready(ctx, c, o, on)
+	}
+	c.on = on
+	return executor.Thread{ID: c.threadID, Model: c.own.model, Tools: c.tools}, c.d.trouble(err)
+}
+
+// Start has codex begin a turn on the child that the thread was prepared on.
+func (c *conversation) Start(of executor.Order) (executor.Turn, error) {
+	t, err := c.d.startTurn(c, of, c.on)
+	if err != nil {
+		return nil, c.d.trouble(err)
+	}
+	return t, nil
+}
+
+// LookUp asks codex what it knows of an attempt.
+func (c *conversation) LookUp(ctx context.Context, of executor.Attempt, seen executor.Turn) (executor.Finding, error) {
+	on, err := c.d.child.get(ctx)
+	if err != nil {
+		return executor.Finding{}, c.d.trouble(err)
+	}
+	found, err := c.d.lookUp(ctx, c, of, on)
+	if err != nil {
+		return executor.Finding{}, c.d.trouble(err)
+	}
+	return found.told(c, seen), nil
+}
+
+// In moves the conversation to a thread.
+func (c *conversation) In(thread string) (back func()) { return c.d.keepThread(c, thread) }

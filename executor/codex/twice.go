@@ -1,0 +1,62 @@
+package codex
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+)
+
+// The model's endpoint chooses the ids of calls, and codex keeps what it asks by them: where two
+// calls with one id are open, the second takes the place of the first, and the answer to the first
+// question goes to the second call (seen on 0.169.0). A retry of codex's own does not do that: it
+// waits for the calls of a stream that breaks. So where one id stands for two calls at once
+// nothing that is asked is answered, and the turn ends.
+
+// errTwice is the cause for which such a turn is ended.
+var errTwice = errors.New("one id stands for two calls at once")
+
+// twiceFailure is what the sender of its message is told.
+func twiceFailure() *agent.Failure {
+	return &agent.Failure{
+		Kind: agent.FailModel,
+		Message: "the model's endpoint gave two calls at once the same id, so an answer to what codex asks about one could have gone to the other. " +
+			"Nothing more was allowed, and the turn was ended. Send the message again; an endpoint that does this again is broken, or lies",
+	}
+}
+
+// A call is a tool item while it is open. Items of several kinds may have one id.
+type call struct {
+	kind appserver.ItemType
+	id   string
+}
+
+// isAsked reports whether it takes the begin of an item to know that a second call has its id: a
+// question about a tool of an MCP server has no id, and one about a change shows what began with
+// it. One about a command has both, and codex tells of one begin only for two commands.
+func (c call) isAsked() bool {
+	return c.kind == appserver.ItemFileChange || c.kind == appserver.ItemMcpToolCall
+}
+
+// clashesLocked reports whether codex has put q in the place of another question.
+func (in *inquiry) clashesLocked(q *question) bool {
+	return q.asks.Key != "" && slices.ContainsFunc(slices.Concat(in.fresh, in.posed, in.given), func(other *question) bool {
+		return other.asks.Key == q.asks.Key && other.req.ThreadID == q.req.ThreadID
+	})
+}
+
+// doubt notes that one id stands for two calls.
+func (in *inquiry) doubt() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.twice = true
+	in.wake()
+}
+
+// doubted reports whether something is asked of which it cannot be told what would be allowed.
+func (in *inquiry) doubted() bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.twice && len(in.fresh)+len(in.posed)+len(in.given) > 0
+}

@@ -1,0 +1,226 @@
+package codex
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
+)
+
+// codex can begin a turn by itself: for what stands in the queue in its home, which every process
+// that may write there can fill (codex queue), and for features that are off here. Such a turn belongs to no task, and
+// its words to nobody who has sent them here. There is no setting that keeps codex 0.169.0 from its
+// queue, so that is emptied before a turn of ours; a turn that begins all the same is ended, and
+// taken out of the history.
+
+const (
+	unbiddenBegan = "codex began a turn that nobody has sent a message for"
+	unbiddenFix   = "see what writes CODEX_HOME/queue_1.sqlite (codex queue): send messages to the runtime"
+)
+
+// errUnbidden is the cause for which a turn is ended that codex had begun for other words when it
+// took the message into it.
+var errUnbidden = errors.New("codex has begun the turn for words that nobody has sent here")
+
+// unbiddenFailure is what the sender of its message is told.
+func unbiddenFailure() *agent.Failure {
+	return &agent.Failure{
+		Kind: agent.FailModel,
+		Message: "another process has put words into codex's own queue, codex began a turn for them, and took the message into it. " +
+			"The turn was ended. Look at what was done so far, and send the message again",
+	}
+}
+
+// emptyQueue deletes what others have put into codex's queue for the thread of c, before codex can
+// begin a turn for it.
+func (d *Driver) emptyQueue(ctx context.Context, c *conversation, on *child) {
+	if c.threadID == "" || !c.resumable {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, shortCallTimeout)
+	defer cancel()
+	deleted, err := on.QueueEmpty(ctx, c.threadID)
+	if err != nil && ctx.Err() == nil && !on.gone() {
+		d.log.Warn("codex's own queue cannot be emptied; a turn that it begins for it is ended", "thread_id", c.threadID, "err", err)
+	}
+	if deleted > 0 {
+		d.log.Warn("codex's own queue had what nobody has sent here, and it was deleted", "thread_id", c.threadID, "count", deleted, "fix", unbiddenFix)
+	}
+}
+
+// turnBegan looks whether a turn that begins is one of ours: from before it is started until its
+// end there is somebody to put its questions to.
+func (d *Driver) turnBegan(note appserver.Notification) {
+	var n appserver.TurnNote
+	if json.Unmarshal(note.Params, &n) != nil {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	in := d.inquiries[note.ThreadID]
+	if in != nil && in.isOf(n.Turn.ID) || d.closed { // rest waits for d.wg after it has set closed
+		return
+	}
+	c := d.conversationOnLocked(note.ThreadID, in)
+	if c == nil || c.loadedIn == nil {
+		return
+	}
+	c.unbidden = append(c.unbidden, n.Turn.ID)
+	if in != nil && in.isOf("") { // it may be the one that is being started, and start looks
+		return
+	}
+	on := c.loadedIn
+	d.wg.Go(func() {
+		c.lock.Lock()
+		defer c.lock.Unlock()
+		d.endUnbidden(c, on)
+	})
+}
+
+// conversationOnLocked is the conversation of a thread, on which in asks if it is not nil; nil if there is
+// none. Each turn of ours comes here as it begins: it does not go through all of them.
+func (d *Driver) conversationOnLocked(thread string, in *inquiry) *conversation {
+	if in != nil {
+		return d.conversations[in.Conversation]
+	}
+	for _, c := range d.conversations {
+		if c.shown.thread == thread {
+			return c
+		}
+	}
+	return nil
+}
+
+// bidden says of a turn that it is ours, or has taken a message of ours in: its first message tells
+// which, see [turn.item]. Any that began before it has ended, and stays: with it ours would be taken
+// out of the history.
+func (d *Driver) bidden(c *conversation, turnID string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	before, behind := c.unbidden, []string(nil)
+	if i := slices.Index(c.unbidden, turnID); i >= 0 { // one behind it runs, where ours has ended by now
+		before, behind = c.unbidden[:i], c.unbidden[i+1:]
+	}
+	c.unbidden = behind
+	if len(before) > 0 {
+		c.strange.mix()
+	}
+}
+
+// endUnbidden ends the turns that codex has begun by itself on the thread of c, and takes them out
+// of its history. No turn of ours runs.
+func (d *Driver) endUnbidden(c *conversation, on *child) {
+	d.mu.Lock()
+	turns := c.unbidden
+	c.unbidden = nil
+	d.mu.Unlock()
+	if len(turns) == 0 || !d.isLoaded(c, on) {
+		return
+	}
+	for _, id := range turns {
+		d.endTurn(on, c.threadID, id)
+		d.mustEndAgents(on, id, "")
+	}
+	out := !d.runsCommands(c, on) && d.takeOut(c, on, turns[0]) // with those after it
+	if !out {
+		c.strange.mix()
+	}
+	d.log.Warn(unbiddenBegan, "thread_id", c.threadID, "turn_id", turns[0], "turns", len(turns), "in_history", !out, "fix", unbiddenFix)
+}
+
+// endTurn ends a turn, and returns when it has ended. A codex that does not obey is restarted, as
+// with turns of ours.
+func (d *Driver) endTurn(on *child, threadID, turnID string) {
+	ctx, cancel := context.WithTimeout(context.Background(), d.cfg.Grace)
+	defer cancel()
+	for { // an interrupt that comes within milliseconds of the begin is lost
+		err := on.TurnInterrupt(ctx, threadID, turnID)
+		_, other := appserver.StaleTurn(err)
+		if other || appserver.IsNoActiveTurn(err) || appserver.IsThreadGone(err) || on.gone() {
+			return
+		}
+		if !sleep.For(ctx, goneEvery) {
+			d.log.Warn("codex did not end a turn and is restarted", "turn_id", turnID, "thread_id", threadID)
+			on.restart("interrupt ignored")
+			<-on.Done()
+			return
+		}
+	}
+}
+
+// stirred looks after a thread that nobody follows, and that codex has not unloaded yet: codex says
+// of it no more than that it is at work.
+func (d *Driver) stirred(note appserver.Notification) {
+	var n appserver.ThreadStatusNote
+	if json.Unmarshal(note.Params, &n) != nil || n.Status.Type != "active" {
+		return
+	}
+	on, _ := d.child.health()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if on == nil || d.closed || !d.threads[n.ThreadID] || d.inquiries[n.ThreadID] != nil {
+		return
+	}
+	back := d.goesAwayLocked(n.ThreadID) // a message waits until the thread is ours again
+	d.wg.Go(func() {
+		defer back()
+		d.endUnfollowed(on, n.ThreadID)
+	})
+}
+
+// noTurn is the id of no turn. codex says which one runs if it is asked to end this one.
+const noTurn = "none"
+
+// strayFor is how long a turn is looked for on a thread that is said to be at work.
+const strayFor = 2 * time.Second
+
+// strayTurn is the turn that codex has begun on a thread which nobody follows; empty if there is none, as
+// when it has ended by itself. It may not have begun when codex says that the thread is at work, or be
+// ended by the very question.
+func (d *Driver) strayTurn(ctx context.Context, on *child, threadID string) string {
+	ctx, cancel := context.WithTimeout(ctx, strayFor)
+	defer cancel()
+	for {
+		err := on.TurnInterrupt(ctx, threadID, noTurn)
+		if running, ok := appserver.StaleTurn(err); ok {
+			return running
+		}
+		if turns, listed := on.TurnsList(ctx, threadID, 1, true); listed == nil && len(turns) > 0 && turns[0].Status != appserver.TurnInProgress && ofNobody(turns[0]) {
+			return turns[0].ID
+		}
+		if appserver.IsThreadGone(err) || on.gone() || !sleep.For(ctx, goneEvery) {
+			return ""
+		}
+	}
+}
+
+// ofNobody reports whether a turn has messages, and none of ours: codex gives those of its queue ids of
+// its own (seen on 0.169.0).
+func ofNobody(turn appserver.Turn) bool {
+	asked := slices.DeleteFunc(slices.Clone(turn.Items), func(i appserver.Item) bool { return i.Type != appserver.ItemUserMessage })
+	return len(asked) > 0 && !slices.ContainsFunc(asked, func(i appserver.Item) bool { return isOfSomeJob(i.ClientID) })
+}
+
+// endUnfollowed ends the turn that codex has begun on a thread which nobody follows, and takes it
+// out of the history, unless that would end commands.
+func (d *Driver) endUnfollowed(on *child, threadID string) {
+	ctx, cancel := context.WithTimeout(context.Background(), d.cfg.Grace)
+	defer cancel()
+	turnID := d.strayTurn(ctx, on, threadID)
+	if turnID == "" {
+		d.log.Warn("codex was at work in a thread that nobody follows, and no turn was found there", "thread_id", threadID, "fix", unbiddenFix)
+		return
+	}
+	d.endTurn(on, threadID, turnID)
+	d.mustEndAgents(on, turnID, "")
+	terminals, err := on.BackgroundTerminals(ctx, threadID)
+	if err == nil && len(terminals) == 0 {
+		_, err = on.ThreadRevert(ctx, threadID, turnID)
+	}
+	d.log.Warn(unbiddenBegan, "thread_id", threadID, "turn_id", turnID, "in_history", err != nil || len(terminals) > 0, "err", err, "fix", unbiddenFix)
+}
