@@ -133,14 +133,6 @@ func (t *turn) begin() (id string, err error) {
 	return started.ID, err
 }
 
-// causeOf prefers the reason why ctx ended to the error that its end caused.
-func causeOf(ctx context.Context, err error) error {
-	if cause := context.Cause(ctx); cause != nil {
-		return cause
-	}
-	return err
-}
-
 // read reads the events of the turn until it has ended. It returns a [cutError] if
 // the child died and it is to be found out what became of the turn.
 func (t *turn) read() (end *agent.Ended, err error) {
