@@ -6,8 +6,9 @@ import "context"
 // would only be cut off. Its fields are guarded by Executor.mu.
 type drain struct {
 	on    bool
-	begun int           // jobs that have begun, and have not ended or gone back to wait
+	begun int           // jobs that have begun, see [stage.hasBegun]
 	none  chan struct{} // closed when there are none, once it is on
+	over  bool          // it is closed
 }
 
 // Drain has no more jobs begin, and waits until those that have begun are told of their
@@ -16,7 +17,7 @@ func (e *Executor) Drain(ctx context.Context) error {
 	e.mu.Lock()
 	if !e.drain.on {
 		e.drain.on, e.drain.none = true, make(chan struct{})
-		e.drainedLocked()
+		e.drain.countLocked(0)
 	}
 	none := e.drain.none
 	e.mu.Unlock()
@@ -28,29 +29,22 @@ func (e *Executor) Drain(ctx context.Context) error {
 	}
 }
 
-// mayBegin reports whether a job may begin, and counts it.
+// mayBegin reports whether a job may begin, and has it do so.
 func (e *Executor) mayBegin(j *job) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.drain.on {
 		return false
 	}
-	j.drains = true
-	e.drain.begun++
+	e.enterLocked(j, stageBegun)
 	return true
 }
 
-// noneOfLocked counts a job that has ended, or waits again.
-func (e *Executor) noneOfLocked(j *job) {
-	if j.drains {
-		j.drains = false
-		e.drain.begun--
-		e.drainedLocked()
-	}
-}
-
-func (e *Executor) drainedLocked() {
-	if e.drain.on && e.drain.begun == 0 {
-		close(e.drain.none)
+// countLocked counts jobs that have begun, or have ended or wait again.
+func (d *drain) countLocked(by int) {
+	d.begun += by
+	if d.on && d.begun == 0 && !d.over {
+		d.over = true
+		close(d.none)
 	}
 }

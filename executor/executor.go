@@ -53,17 +53,12 @@ type job struct {
 	cancel    context.CancelCauseFunc
 	done      chan struct{} // closed after Ended was observed
 
-	// Guarded by Executor.mu; see steer.go.
-	seq      int64     // the order of acceptance
-	told     bool      // its observer knows of its end, or is about to
-	turned   bool      // a turn of it has begun
-	closed   bool      // its turns take no more messages
-	drains   bool      // it has begun, see drain.go
+	// Guarded by Executor.mu; see stage.go and steer.go.
+	seq      int64 // the order of acceptance
+	stage    stage
 	steering *steering // into the turn that runs; nil if none does
 	steers   []*job    // messages that were handed to its turns, in the order of acceptance
 	into     *job      // whose turn it was handed to; nil if it is in a queue, or out of one
-	sent     bool      // to codex, in the present turn of into
-	heard    bool      // it stands in the history of that turn
 	steered  bool      // Steered was observed
 }
 
@@ -112,6 +107,7 @@ func (e *Executor) enqueue(j Job, observe Observer) (accepted *job, ahead int, e
 	}
 	ahead = e.aheadLocked(q)
 	accepted = e.acceptLocked(j, observe)
+	e.enterLocked(accepted, stageQueued)
 	if q == nil {
 		q = &queue{key: j.Context, idle: make(chan struct{})}
 		e.queues[j.Context] = q
@@ -129,7 +125,7 @@ func (e *Executor) mayAcceptLocked(j *Job, q *queue) error {
 		queued = len(q.jobs)
 		if q.current != nil {
 			for _, s := range q.current.steers {
-				if !s.heard {
+				if s.stage.waits() {
 					queued++
 				}
 			}
@@ -150,7 +146,7 @@ func (e *Executor) mayAcceptLocked(j *Job, q *queue) error {
 	return nil
 }
 
-// acceptLocked makes a job of a Job, which waits from now on.
+// acceptLocked makes a job of a Job.
 func (e *Executor) acceptLocked(j Job, observe Observer) *job {
 	ctx, cancel := context.WithCancelCause(e.root)
 	e.accepted++
@@ -160,7 +156,6 @@ func (e *Executor) acceptLocked(j Job, observe Observer) *job {
 	}
 	e.jobs[j.ID] = accepted
 	e.budget.add(&j)
-	e.countWaitingLocked(1)
 	return accepted
 }
 
@@ -216,12 +211,6 @@ func (e *Executor) Cancel(ctx context.Context, jobID string) error {
 	}
 }
 
-// countWaitingLocked changes the number of waiting jobs.
-func (e *Executor) countWaitingLocked(by int) {
-	e.waiting += by
-	e.cfg.Metrics.QueueDepth(e.waiting)
-}
-
 // unqueue takes j out of its queue and reports whether it was still there. If so
 // the caller has been added to e.wg, which is not empty yet: the goroutine that
 // serves the queue has not seen the end of it.
@@ -236,7 +225,6 @@ func (e *Executor) unqueue(j *job) bool {
 		if waiting == j {
 			q.jobs = append(q.jobs[:i], q.jobs[i+1:]...)
 			e.adoptLocked(q, j)
-			e.countWaitingLocked(-1)
 			e.wg.Add(1)
 			return true
 		}
@@ -244,12 +232,18 @@ func (e *Executor) unqueue(j *job) bool {
 	return false
 }
 
-// finish tells the observer the end of j. The caller is the one that took j
+// finish tells the observer the end of j, and lets it go. The caller is the one that took j
 // out of its queue, so there is only one.
 func (e *Executor) finish(j *job, end agent.Ended) {
+	e.tellEnd(j, end)
+	e.enter(j, stageGone)
+}
+
+// tellEnd is finish for a job in whose turn there are messages of others, which are to be told after it.
+func (e *Executor) tellEnd(j *job, end agent.Ended) {
 	j.standing.leave(nil)
 	e.mu.Lock()
-	j.told = true
+	e.enterLocked(j, stageTold)
 	e.budget.remove(&j.Job) // who hears of the end has room for the next
 	e.mu.Unlock()
 	j.observe(end)

@@ -49,7 +49,7 @@ func (h hosting) WhoWaits() (user, peers bool) {
 	defer h.e.mu.Unlock()
 	for _, j := range h.e.jobs {
 		peers = peers || j.Peer
-		user = user || !j.Peer && !j.told && !j.turned && j.into == nil
+		user = user || !j.Peer && (j.stage == stageQueued || j.stage == stageServed || j.stage == stageBegun)
 	}
 	return user, peers
 }

@@ -83,8 +83,8 @@ func (c Conversation) rank() int {
 // overviewLocked adds the jobs of q.
 func (q *queue) overviewLocked(o *Conversation) {
 	switch j := q.current; {
-	case j == nil || j.told:
-	case j.turned:
+	case j == nil || j.stage == stageTold:
+	case j.stage == stageRunning || j.stage == stageClosing:
 		o.Running = j.ID
 	default: // for a slot, or for the model
 		o.Waiting = append(o.Waiting, j.ID)

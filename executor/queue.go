@@ -20,13 +20,11 @@ func (e *Executor) serve(q *queue) {
 	for j := e.take(q, c); j != nil; j = e.take(q, c) {
 		c.Next(j.Peer)
 		end, taken := e.run(c, j)
-		e.finish(j, end)
+		e.tellEnd(j, end)
 		for _, s := range taken {
-			e.endSteer(s, agent.Ended{Outcome: end.Outcome, Failure: end.Failure, Tools: end.Tools})
+			e.finish(s, agent.Ended{Outcome: end.Outcome, Failure: end.Failure, Tools: end.Tools})
 		}
-		e.mu.Lock()
-		e.noneOfLocked(j)
-		e.mu.Unlock()
+		e.enter(j, stageGone)
 	}
 }
 
@@ -35,7 +33,7 @@ func (e *Executor) serve(q *queue) {
 func (e *Executor) AtRest(ctx context.Context, key string) bool {
 	e.mu.Lock()
 	q := e.queues[key]
-	ends := q != nil && len(q.jobs) == 0 && q.current != nil && q.current.told
+	ends := q != nil && len(q.jobs) == 0 && q.current != nil && (q.current.stage == stageTold || q.current.stage == stageGone)
 	e.mu.Unlock()
 	if q == nil || !ends {
 		return q == nil
@@ -73,7 +71,7 @@ func (e *Executor) take(q *queue, c Session) *job {
 func (e *Executor) run(c Session, j *job) (end agent.Ended, taken []*job) {
 	for {
 		if away := e.gate(j); away != nil {
-			e.headLeft()
+			e.headLeft(j)
 			c.Lock()
 			defer c.Unlock()
 			away = e.cutShortOr(j, away)
@@ -91,7 +89,7 @@ func (e *Executor) run(c Session, j *job) (end agent.Ended, taken []*job) {
 func (e *Executor) serveOnce(c Session, j *job) (end *agent.Ended, taken []*job) {
 	var err error
 	j.slot, err = e.slots.take(j.ctx, j.Peer)
-	e.headLeft()
+	e.headLeft(j)
 	if err == nil {
 		defer j.slot.release()
 		if e.hold.look().cause != nil { // it was closed while the job waited for its slot
@@ -123,9 +121,7 @@ func (e *Executor) serveOnce(c Session, j *job) (end *agent.Ended, taken []*job)
 func (e *Executor) waitsAgain(j *job) {
 	e.mu.Lock()
 	e.heads++
-	e.countWaitingLocked(1)
-	e.noneOfLocked(j)
-	j.turned, j.closed = false, false // it takes no messages until it runs again
+	e.enterLocked(j, stageQueued) // it takes no messages until it runs again
 	// Of an attempt that was not looked at it is not known yet what has arrived.
 	if j.Cut == nil {
 		e.sendAgainLocked(j)
@@ -135,9 +131,9 @@ func (e *Executor) waitsAgain(j *job) {
 }
 
 // headLeft counts the head of a queue that has got its slot, or given up.
-func (e *Executor) headLeft() {
+func (e *Executor) headLeft(j *job) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.heads--
-	e.countWaitingLocked(-1)
+	e.enterLocked(j, stageServed)
 }

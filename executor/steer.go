@@ -39,21 +39,34 @@ func (e *Executor) steerInto(into string, j Job, observe Observer) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	target := e.jobs[into]
-	if target == nil || target.Context != j.Context || target.closed || !target.turned && !j.Accepted {
+	if target == nil || target.Context != j.Context || !target.takesLocked(&j) {
 		return fmt.Errorf("%w: %q", ErrNotRunning, into)
 	}
 	if err := e.mayAcceptLocked(&j, e.queues[j.Context]); err != nil {
 		return err
 	}
 	s := e.acceptLocked(j, observe)
-	s.into, s.sent = target, j.Cut != nil
-	s.standing.gone = target.turned // then it waits for nothing but the turn
-	if s.sent {
+	s.into, s.standing.gone = target, target.stage == stageRunning // then it waits for nothing but the turn
+	if j.Cut == nil {
+		e.enterLocked(s, stageOffered)
+	} else {
+		e.enterLocked(s, stageSent)
 		s.attempt = Attempt{Job: j.ID, N: j.Cut.Attempt, Conversation: j.Context, Thread: j.Cut.ThreadID}
 	}
 	target.steers = append(target.steers, s)
 	target.steering.wakeLocked()
 	return nil
+}
+
+// takesLocked reports whether a message may be handed to the turn of the job.
+func (j *job) takesLocked(message *Job) bool {
+	switch j.stage {
+	case stageRunning:
+		return true
+	case stageQueued, stageServed, stageBegun:
+		return message.Accepted
+	}
+	return false
 }
 
 // A steering is the way for messages into one running turn: they go one by one, in
@@ -81,7 +94,10 @@ func (e *Executor) openSteering(j *job, t Turn, id string) *steering {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.sendAgainLocked(j)
-	j.turned, j.steering = true, l
+	if j.stage != stageClosing {
+		e.enterLocked(j, stageRunning)
+	}
+	j.steering = l
 	l.wakeLocked()
 	return l
 }
@@ -91,27 +107,25 @@ func (e *Executor) openSteering(j *job, t Turn, id string) *steering {
 func (e *Executor) sendAgainLocked(j *job) {
 	for _, s := range j.steers {
 		switch {
-		case s.heard && j.goOn: // it is in what the thread has kept
-			continue
-		case s.sent && s.ctx.Err() != nil: // it ends with j
-			continue
-		case s.heard:
-			e.countWaitingLocked(1)
+		case s.stage == stageOffered:
+		case s.stage == stageTaken && j.goOn: // it is in what the thread has kept
+		case s.ctx.Err() != nil: // it ends with j
+		default:
+			e.enterLocked(s, stageOffered)
 		}
-		s.sent, s.heard = false, false
 	}
 }
 
 // wakeLocked has the line worked off. A nil line belongs to no turn yet.
 func (l *steering) wakeLocked() {
-	if l == nil || l.busy || l.j.closed || !slices.ContainsFunc(l.j.steers, unsent) {
+	if l == nil || l.busy || l.j.stage == stageClosing || !slices.ContainsFunc(l.j.steers, unsent) {
 		return
 	}
 	l.busy, l.idle = true, make(chan struct{})
 	l.e.wg.Go(l.work)
 }
 
-func unsent(s *job) bool { return !s.sent }
+func unsent(s *job) bool { return s.stage == stageOffered }
 
 // close ends the line with its turn. What was not answered by then is not known.
 func (l *steering) close() {
@@ -142,13 +156,13 @@ func (l *steering) next() *job {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	i := slices.IndexFunc(l.j.steers, unsent)
-	if i < 0 || l.j.closed || l.ctx.Err() != nil {
+	if i < 0 || l.j.stage == stageClosing || l.ctx.Err() != nil {
 		l.busy = false
 		close(l.idle)
 		return nil
 	}
 	s := l.j.steers[i]
-	s.sent = true
+	e.enterLocked(s, stageSent)
 	return s
 }
 
@@ -179,9 +193,7 @@ func (l *steering) send(s *job) {
 
 // unsend says of a message that codex was not offered it.
 func (l *steering) unsend(s *job) {
-	l.e.mu.Lock()
-	defer l.e.mu.Unlock()
-	s.sent = false
+	l.e.enter(s, stageOffered)
 }
 
 // begin writes the attempt down. A number that may have been written is not used
@@ -211,15 +223,14 @@ func (e *Executor) steered(s *job, turnID string) {
 // arrived notes that a message stands in the history of the turn of j.
 func (e *Executor) arrived(j *job, turnID, clientID string) {
 	e.mu.Lock()
-	i := slices.IndexFunc(j.steers, func(s *job) bool { return s.sent && s.attempt.ClientID() == clientID })
+	i := slices.IndexFunc(j.steers, func(s *job) bool { return (s.stage == stageSent || s.stage == stageTaken) && s.attempt.ClientID() == clientID })
 	if i < 0 {
 		e.mu.Unlock()
 		return
 	}
 	s := j.steers[i]
-	if !s.heard {
-		s.heard = true
-		e.countWaitingLocked(-1)
+	if s.stage == stageSent {
+		e.enterLocked(s, stageTaken)
 	}
 	e.mu.Unlock()
 	e.steered(s, turnID)

@@ -38,12 +38,12 @@ func (e *Executor) requeue(j, s *job, running int) {
 	e.mu.Lock()
 	s.into = nil
 	if s.ctx.Err() != nil {
-		e.countWaitingLocked(-1)
 		e.mu.Unlock()
 		e.finish(s, e.beforeStart(context.Cause(s.ctx)))
 		return
 	}
-	q.enterLocked(s)
+	e.enterLocked(s, stageQueued)
+	q.insertLocked(s)
 	e.mu.Unlock()
 	s.standing.comeBack()
 	e.tell(s)
@@ -53,11 +53,12 @@ func (e *Executor) requeue(j, s *job, running int) {
 // which is out of the queue itself and has no turn. What was canceled stays with j:
 // orphaned ends it.
 func (e *Executor) adoptLocked(q *queue, j *job) {
-	j.closed = true
+	e.enterLocked(j, stageClosing)
 	for _, s := range j.steers {
 		if s.ctx.Err() == nil {
 			s.into = nil
-			q.enterLocked(s)
+			e.enterLocked(s, stageQueued)
+			q.insertLocked(s)
 		}
 	}
 	j.steers = slices.DeleteFunc(j.steers, func(s *job) bool { return s.into == nil })
@@ -66,12 +67,12 @@ func (e *Executor) adoptLocked(q *queue, j *job) {
 // orphaned ends the messages that were canceled with j, which never had its turn.
 func (e *Executor) orphaned(j *job) {
 	for _, s := range e.steersOf(j) {
-		e.endSteer(s, e.beforeStart(context.Cause(s.ctx)))
+		e.finish(s, e.beforeStart(context.Cause(s.ctx)))
 	}
 }
 
-// enterLocked puts a message into the queue in the place that its acceptance has given it.
-func (q *queue) enterLocked(s *job) {
+// insertLocked puts a message into the queue in the place that its acceptance has given it.
+func (q *queue) insertLocked(s *job) {
 	at := slices.IndexFunc(q.jobs, func(waiting *job) bool { return waiting.seq > s.seq })
 	if at < 0 {
 		at = len(q.jobs)
@@ -85,11 +86,10 @@ func (q *queue) enterLocked(s *job) {
 func (e *Executor) unsteer(s *job) (waits, sent bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if s.into == nil || s.sent || s.into.closed {
+	if s.into == nil || s.stage != stageOffered || s.into.stage == stageClosing {
 		return false, s.into != nil
 	}
 	s.into.steers = slices.DeleteFunc(slices.Clone(s.into.steers), func(other *job) bool { return other == s })
-	e.countWaitingLocked(-1)
 	e.wg.Add(1)
 	return true, false
 }
@@ -98,31 +98,33 @@ func (e *Executor) unsteer(s *job) (waits, sent bool) {
 func (e *Executor) closeToSteers(j *job) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	j.closed = true
+	if j.stage != stageClosing {
+		e.enterLocked(j, stageClosing)
+	}
 }
 
 // endSteers decides what becomes of the messages that were handed to the turns of
 // j, whose end is known. Those that its last turn has taken are named in end and
 // returned; the others have a turn of their own.
-func (e *Executor) endSteers(c Session, j *job, end *agent.Ended) (taken []*job) {
+func (e *Executor) endSteers(c Session, j *job, end *agent.Ended) (inIt []*job) {
 	e.closeToSteers(j)
 	left := shuttingDown(end.Failure) && !end.Tools // for the next process, and so are they
 	for _, s := range e.steersOf(j) {
 		where, err := e.steerStatusOf(c, j, s)
 		switch {
 		case left, err != nil && errors.Is(context.Cause(s.ctx), ErrShutdown):
-			e.endSteer(s, e.beforeStart(ErrShutdown))
+			e.finish(s, e.beforeStart(ErrShutdown))
 		case err != nil:
 			e.log.Warn("what became of a message to a running turn cannot be found out", "job", s.ID, "err", err)
-			e.endSteer(s, *interrupted(agent.Ended{}, true, cutOffText))
+			e.finish(s, *interrupted(agent.Ended{}, true, cutOffText))
 		case where == inTurn:
 			end.Taken = append(end.Taken, s.ID)
-			taken = append(taken, s)
+			inIt = append(inIt, s)
 		default:
 			e.requeue(j, s, 0)
 		}
 	}
-	return taken
+	return inIt
 }
 
 // keepSteers looks at what an earlier process has handed to a turn of j that is
@@ -144,16 +146,6 @@ func (e *Executor) steersOf(j *job) []*job {
 
 func shuttingDown(f *agent.Failure) bool { return f != nil && f.Kind == agent.FailShutdown }
 
-// endSteer ends a message that has had no turn of its own.
-func (e *Executor) endSteer(s *job, end agent.Ended) {
-	e.mu.Lock()
-	if !s.heard {
-		e.countWaitingLocked(-1)
-	}
-	e.mu.Unlock()
-	e.finish(s, end)
-}
-
 // A steerStatus says where a message to a running turn is.
 type steerStatus int
 
@@ -167,9 +159,9 @@ const (
 // that was canceled ends with the turn, wherever it is.
 func (e *Executor) steerStatusOf(c Session, j, s *job) (steerStatus, error) {
 	switch {
-	case !s.sent:
+	case s.stage == stageOffered:
 		return nowhere, nil
-	case s.heard, errors.Is(context.Cause(s.ctx), ErrCanceled):
+	case s.stage == stageTaken, errors.Is(context.Cause(s.ctx), ErrCanceled):
 		return inTurn, nil
 	}
 	defer c.In(s.attempt.Thread)()
