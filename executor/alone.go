@@ -20,7 +20,7 @@ import (
 func (e *Executor) waitsAlone(j *job, r *Refusal) bool {
 	e.log.Info("the model refuses a job; others are not held for it", "job", j.ID, "model", r.Model, "kind", string(r.Kind), "code", r.Code)
 	if r.Kind == agent.FailAuth || r.Usage || r.Model == "" { // of the account, as a rule, or of the model of all
-		e.doubt()
+		e.hold.doubt()
 	}
 	// Nobody is left to stand and wait for the end of a long limit.
 	waits := r.Kind == agent.FailAuth || j.promised() && (j.Patient || time.Until(r.Until) < shortLimit)
@@ -28,32 +28,6 @@ func (e *Executor) waitsAlone(j *job, r *Refusal) bool {
 		j.aside = r
 	}
 	return waits
-}
-
-// doubt finds out whether the model that threads have refuses, too, and closes the hold
-// if so. It is found out once for all who want to know at the time.
-func (e *Executor) doubt() {
-	h := e.hold
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.cause != nil || h.doubt != nil {
-		return
-	}
-	over := make(chan struct{})
-	h.doubt = over
-	e.wg.Go(func() { // a turn has brought the refusal, so the group is not empty
-		defer close(over)
-		r, err := e.driver.Probe(e.root)
-		if err != nil {
-			e.log.Warn("it could not be found out whether a refusal concerns all; the next turns tell", "err", err)
-		}
-		if r != nil {
-			e.refused(r)
-		}
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		h.doubt = nil
-	})
 }
 
 // sitOut waits for the end of what the job was refused alone, if it was. It returns the

@@ -2,7 +2,6 @@ package executor
 
 import (
 	"context"
-	"log/slog"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -99,7 +98,7 @@ func TestHoldWhileItWaitsAlone(t *testing.T) {
 // waiting returns a job that waits, of an executor without an agent, and what it is told.
 func waiting(t *testing.T) (*Executor, *job, *[]agent.Event) {
 	t.Helper()
-	e := &Executor{driver: &absent{}, cfg: Config{}.withDefaults(), log: slog.New(slog.DiscardHandler), hold: newHold()}
+	e := New(Config{}, &absent{})
 	var told []agent.Event
 	ctx, cancel := context.WithCancelCause(t.Context())
 	return e, &job{Job: Job{Patient: true}, observe: func(event agent.Event) { told = append(told, event) }, ctx: ctx, cancel: cancel}, &told

@@ -66,11 +66,3 @@ func (b *budget) change(j *Job, by int64) {
 }
 
 func mib(bytes int64) string { return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<<20)) }
-
-// Refuses says why a job would not be accepted now, as [Executor.Submit] would: nil if it
-// would be. It is for those who want to know before they keep the job's message.
-func (e *Executor) Refuses(j Job) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.mayAcceptLocked(&j, e.queues[j.Context])
-}

@@ -47,3 +47,25 @@ func interrupted(end agent.Ended, tools bool, words string) *agent.Ended {
 	end.Failure = &agent.Failure{Kind: agent.FailUnreachable, Message: words}
 	return &end
 }
+
+// finish tells the observer the end of j, and lets it go. The caller is the one that took j
+// out of its queue, so there is only one.
+func (e *Executor) finish(j *job, end agent.Ended) {
+	e.tellEnd(j, end)
+	e.enter(j, stageGone)
+}
+
+// tellEnd is finish for a job in whose turn there are messages of others, which are to be told after it.
+func (e *Executor) tellEnd(j *job, end agent.Ended) {
+	j.standing.leave(nil)
+	e.mu.Lock()
+	e.enterLocked(j, stageTold)
+	e.budget.remove(&j.Job) // who hears of the end has room for the next
+	e.mu.Unlock()
+	j.observe(end)
+	j.cancel(nil)
+	e.mu.Lock()
+	delete(e.jobs, j.ID)
+	e.mu.Unlock()
+	close(j.done)
+}

@@ -2,6 +2,8 @@ package executor
 
 import (
 	"cmp"
+	"context"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -20,6 +22,8 @@ import (
 // that asks the model: what turns would find out one by one, it finds out for
 // all of them. The jobs wait at the gate, those behind them in their queues.
 type hold struct {
+	around
+
 	mu       sync.Mutex // guards the fields below
 	cause    *Refusal   // nil while it is open
 	since    time.Time
@@ -27,13 +31,25 @@ type hold struct {
 	shown    *Pause        // what waiting jobs are told; nil until that is known, and while it is open
 	deciding bool          // the limit may have ended: whoever comes waits for the answer
 	changed  chan struct{} // closed and replaced at each change
-	doubt    chan struct{} // closed at the end of [Executor.doubt]; nil while that does not run
+	doubting chan struct{} // closed at the end of [hold.doubt]; nil while that does not run
 
 	wake chan struct{} // 1-buffered: there is something new for keep
 }
 
-func newHold() *hold {
-	return &hold{changed: make(chan struct{}), wake: make(chan struct{}, 1)}
+// around is what a hold needs of the executor.
+type around struct {
+	by         Credential
+	root       context.Context
+	start      func(func()) // a goroutine, on which the executor waits as it closes
+	waits      func() bool  // whether a job waits
+	tell       func()       // has each waiting job be told how the hold stands
+	probeEvery time.Duration
+	metrics    Metrics
+	log        *slog.Logger
+}
+
+func newHold(of around) *hold {
+	return &hold{around: of, changed: make(chan struct{}), wake: make(chan struct{}, 1)}
 }
 
 // A standing is the hold at one moment.
@@ -49,7 +65,7 @@ type standing struct {
 func (h *hold) look() standing {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return standing{h.cause, h.since, h.until, h.shown, h.deciding, h.changed, h.doubt}
+	return standing{h.cause, h.since, h.until, h.shown, h.deciding, h.changed, h.doubting}
 }
 
 // change changes the hold and tells those who wait for that.
@@ -71,8 +87,7 @@ func (h *hold) news() {
 
 // refused closes the hold because of r. While it is closed already, a refused
 // credential counts more than a limit, and the limit that ends last most.
-func (e *Executor) refused(r *Refusal) {
-	h := e.hold
+func (h *hold) refused(r *Refusal) {
 	opened := false
 	h.change(func() {
 		switch {
@@ -84,107 +99,37 @@ func (e *Executor) refused(r *Refusal) {
 		case r.Kind == agent.FailAuth && h.cause.Kind == agent.FailLimit:
 			h.cause, h.shown = r, nil
 		}
-		e.countHeld(h.cause.Kind)
+		h.countHeld(h.cause.Kind)
 	})
 	if !opened {
 		h.news()
 		return
 	}
-	e.log.Warn("the model refuses; no turn is started until it answers again", "kind", string(r.Kind), "code", r.Code, "limit", r.Limit, "until", r.Until)
-	e.wg.Go(e.keep) // a turn has brought the refusal, so the group is not empty
+	h.log.Warn("the model refuses; no turn is started until it answers again", "kind", string(r.Kind), "code", r.Code, "limit", r.Limit, "until", r.Until)
+	h.start(h.keep) // a turn has brought the refusal, so the group is not empty
 }
 
 // countHeld tells the metrics what the hold is about. It is called as it changes.
-func (e *Executor) countHeld(kind agent.FailureKind) {
+func (h *hold) countHeld(kind agent.FailureKind) {
 	for _, each := range []agent.FailureKind{agent.FailAuth, agent.FailLimit} {
-		e.cfg.Metrics.Held(string(each), each == kind)
+		h.metrics.Held(string(each), each == kind)
 	}
 }
 
 // release opens the hold.
-func (e *Executor) release() {
-	h := e.hold
+func (h *hold) release() {
 	h.change(func() {
 		h.cause, h.shown, h.deciding, h.until = nil, nil, false, time.Time{}
-		e.countHeld("")
+		h.countHeld("")
 	})
-	e.log.Info("turns are started again")
-	e.tellAll()
+	h.log.Info("turns are started again")
+	h.tell()
 }
 
 // show says what waiting jobs are told from now on.
-func (e *Executor) show(what *Pause) {
-	e.hold.change(func() { e.hold.shown = what })
-	e.tellAll()
-}
-
-// tellAll tells every waiting job how the hold stands.
-func (e *Executor) tellAll() {
-	e.mu.Lock()
-	all := make([]*job, 0, len(e.jobs))
-	for _, j := range e.jobs {
-		all = append(all, j)
-	}
-	e.mu.Unlock()
-	for _, j := range all {
-		e.tell(j)
-	}
-}
-
-// tell tells a waiting job how the hold stands. A job that is turned away ends,
-// unless somebody serves it: it finds out by itself.
-func (e *Executor) tell(j *job) {
-	now := e.hold.look()
-	if away := e.turnedAway(j, now); away != nil {
-		if e.unqueue(j) {
-			defer e.wg.Done()
-			e.finish(j, *away)
-		}
-		return
-	}
-	j.standing.update(e.hold, j.observe)
-}
-
-// shortLimit is how long a job whose sender stands and waits is held by a limit
-// that came after it.
-const shortLimit = time.Minute
-
-// turnedAway is the end of a job that does not wait for the end of a limit, or
-// nil if it does.
-func (e *Executor) turnedAway(j *job, now standing) *agent.Ended {
-	switch {
-	case now.cause == nil, now.cause.Kind != agent.FailLimit, now.deciding, j.Patient:
-		return nil
-	case j.submitted.Before(now.since) && time.Since(now.since) < shortLimit && time.Until(now.until) < shortLimit:
-		return nil
-	}
-	return &agent.Ended{Outcome: agent.Failed, Failure: now.cause.Failure(false)}
-}
-
-// gate waits until the hold is open, and the job does not wait alone, or for codex. It returns
-// the end of a job that does not get that far.
-func (e *Executor) gate(j *job) *agent.Ended {
-	e.awaitChild(j)
-	if end := e.sitOut(j); end != nil {
-		return end
-	}
-	for {
-		now := e.hold.look()
-		if now.cause == nil {
-			return nil
-		}
-		if away := e.turnedAway(j, now); away != nil {
-			return away
-		}
-		e.hold.news() // somebody waits
-		j.standing.update(e.hold, j.observe)
-		select {
-		case <-now.changed:
-		case <-j.ctx.Done():
-			end := e.beforeStart(causeOf(j.ctx, nil))
-			return &end
-		}
-	}
+func (h *hold) show(what *Pause) {
+	h.change(func() { h.shown = what })
+	h.tell()
 }
 
 // A told is what a waiting job has been told of the hold. Its lock keeps the

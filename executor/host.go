@@ -38,7 +38,7 @@ func (h hosting) News() { h.e.hold.news() }
 
 func (h hosting) IsPaused() bool { return h.e.hold.look().cause != nil }
 
-func (h hosting) Refused(r *Refusal) { h.e.refused(r) }
+func (h hosting) Refused(r *Refusal) { h.e.hold.refused(r) }
 
 func (h hosting) Settle() { h.e.slots.settle() }
 

@@ -19,36 +19,36 @@ const (
 )
 
 // keep runs while the hold is closed, and opens it again.
-func (e *Executor) keep() {
+func (h *hold) keep() {
 	for again := true; again; {
-		if cause := e.hold.look().cause; cause.Kind == agent.FailAuth {
-			again = e.keepLogin(cause)
+		if cause := h.look().cause; cause.Kind == agent.FailAuth {
+			again = h.keepLogin(cause)
 		} else {
-			again = e.keepLimit(cause)
+			again = h.keepLimit(cause)
 		}
 	}
 }
 
 // keepLogin waits until there is a credential that the model takes. It reports whether the hold
 // goes on because of something else.
-func (e *Executor) keepLogin(r *Refusal) (again bool) {
-	other, ok := e.driver.AwaitLogin(r, e.hold.wake, e.show)
+func (h *hold) keepLogin(r *Refusal) (again bool) {
+	other, ok := h.by.AwaitLogin(r, h.wake, h.show)
 	switch {
 	case !ok:
 		return false
 	case other != nil:
-		e.turnTo(other)
+		h.turnTo(other)
 		return true
 	}
-	e.release()
+	h.release()
 	return false
 }
 
 // keepLimit waits until a limit ends, and finds out whether it has. It reports
 // whether the hold goes on because of something else.
-func (e *Executor) keepLimit(r *Refusal) (again bool) {
-	delay, shown := e.cfg.LimitProbe, (*Pause)(nil)
-	exchanged := e.driver.Watch() // what was before does not count
+func (h *hold) keepLimit(r *Refusal) (again bool) {
+	delay, shown := h.probeEvery, (*Pause)(nil)
+	exchanged := h.by.Watch() // what was before does not count
 	for probed := false; ; probed = true {
 		next := r.Until
 		// Who was refused at the end of a limit, and is told of another that is as good
@@ -60,44 +60,44 @@ func (e *Executor) keepLimit(r *Refusal) (again bool) {
 		if held := limitHeld(r); shown == nil || held.Text != shown.Text {
 			shown = held
 		}
-		e.hold.change(func() { e.hold.until = next })
-		e.show(shown)
-		if !e.waitUntil(next, exchanged) || !e.somebodyWaits() {
-			return e.root.Err() == nil
+		h.change(func() { h.until = next })
+		h.show(shown)
+		if !h.waitUntil(next, exchanged) || !h.somebodyWaits() {
+			return h.root.Err() == nil
 		}
-		switch still, err := e.driver.Probe(e.root); {
-		case e.root.Err() != nil:
+		switch still, err := h.by.Probe(h.root); {
+		case h.root.Err() != nil:
 			return false
 		case still != nil:
-			e.turnTo(still)
+			h.turnTo(still)
 			if r = still; r.Kind == agent.FailAuth {
 				return true
 			}
 		case err != nil:
-			e.log.Warn("it could not be found out whether a limit has ended", "err", err)
-			e.hold.change(func() { e.hold.deciding = false })
+			h.log.Warn("it could not be found out whether a limit has ended", "err", err)
+			h.change(func() { h.deciding = false })
 		default:
-			e.release()
+			h.release()
 			return false
 		}
 	}
 }
 
 // turnTo has the hold be about r from now on.
-func (e *Executor) turnTo(r *Refusal) {
-	e.hold.change(func() {
-		e.countHeld(r.Kind)
-		if e.hold.cause.Kind != r.Kind {
-			e.hold.shown = nil
+func (h *hold) turnTo(r *Refusal) {
+	h.change(func() {
+		h.countHeld(r.Kind)
+		if h.cause.Kind != r.Kind {
+			h.shown = nil
 		}
-		e.hold.cause, e.hold.deciding = r, false
+		h.cause, h.deciding = r, false
 	})
 }
 
 // waitUntil waits for a time of the wall clock, but not longer than a limit is [believed], nor once
 // the credential is another one. It reports whether the hold is still about a limit, and we are not
 // closing.
-func (e *Executor) waitUntil(at time.Time, exchanged func() bool) bool {
+func (h *hold) waitUntil(at time.Time, exchanged func() bool) bool {
 	began := time.Now()
 	for {
 		waited := time.Since(began)
@@ -108,12 +108,12 @@ func (e *Executor) waitUntil(at time.Time, exchanged func() bool) bool {
 		timer := time.NewTimer(min(left, lookEvery))
 		select {
 		case <-timer.C:
-		case <-e.hold.wake:
+		case <-h.wake:
 			timer.Stop()
-			if e.hold.look().cause.Kind != agent.FailLimit {
+			if h.look().cause.Kind != agent.FailLimit {
 				return false
 			}
-		case <-e.root.Done():
+		case <-h.root.Done():
 			timer.Stop()
 			return false
 		}
@@ -128,18 +128,18 @@ func remaining(at, now time.Time, waited time.Duration) time.Duration {
 
 // somebodyWaits waits, at the end of a limit, for a job that wants to know whether
 // it is the end. It reports whether there is one.
-func (e *Executor) somebodyWaits() bool {
-	e.hold.change(func() { e.hold.deciding = true })
+func (h *hold) somebodyWaits() bool {
+	h.change(func() { h.deciding = true })
 	for {
-		if e.somebodyIsThere() {
+		if h.waits() {
 			return true
 		}
 		select {
-		case <-e.hold.wake:
-			if e.hold.look().cause.Kind != agent.FailLimit {
+		case <-h.wake:
+			if h.look().cause.Kind != agent.FailLimit {
 				return false
 			}
-		case <-e.root.Done():
+		case <-h.root.Done():
 			return false
 		}
 	}
@@ -157,9 +157,27 @@ func limitHeld(r *Refusal) *Pause {
 	return &Pause{Paused: agent.Paused{Kind: agent.FailLimit, Text: text, Data: data}}
 }
 
-// somebodyIsThere reports whether a job waits.
-func (e *Executor) somebodyIsThere() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.waiting > 0
+// doubt finds out whether the model that threads have refuses, too, and closes the hold
+// if so. It is found out once for all who want to know at the time.
+func (h *hold) doubt() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.cause != nil || h.doubting != nil {
+		return
+	}
+	over := make(chan struct{})
+	h.doubting = over
+	h.start(func() { // a turn has brought the refusal, so the group is not empty
+		defer close(over)
+		r, err := h.by.Probe(h.root)
+		if err != nil {
+			h.log.Warn("it could not be found out whether a refusal concerns all; the next turns tell", "err", err)
+		}
+		if r != nil {
+			h.refused(r)
+		}
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.doubting = nil
+	})
 }

@@ -36,8 +36,8 @@ func TestLimitIsBelieved(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		e, _, _ := waiting(t)
-		e.root = t.Context()
-		go e.keepLimit(&Refusal{Kind: agent.FailLimit, Limit: "7d", Until: time.Now().Add(100 * time.Hour)})
+		e.hold.root = t.Context()
+		go e.hold.keepLimit(&Refusal{Kind: agent.FailLimit, Limit: "7d", Until: time.Now().Add(100 * time.Hour)})
 		time.Sleep(15*time.Minute - time.Second)
 		synctest.Wait()
 		if e.hold.look().deciding {
@@ -60,7 +60,7 @@ func TestLimitIsNotProbedInALoop(t *testing.T) {
 		e.mu.Lock()
 		e.waiting = 1 // somebody wants to know
 		e.mu.Unlock()
-		e.refused(&Refusal{Kind: agent.FailLimit, Limit: "5h", Until: time.Now().Add(2 * time.Second)})
+		e.hold.refused(&Refusal{Kind: agent.FailLimit, Limit: "5h", Until: time.Now().Add(2 * time.Second)})
 		time.Sleep(10 * time.Minute)
 		synctest.Wait()
 		if n := by.probes.Load(); n != 1 {

@@ -6,14 +6,6 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 )
 
-// A queue has the jobs of one context. It is there while it has any. Executor.mu guards it.
-type queue struct {
-	key     string
-	jobs    []*job        // that wait, in their order
-	current *job          // taken from the queue and not ended, or nil
-	idle    chan struct{} // closed when the last job has ended
-}
-
 // serve runs the jobs of q, one at a time and in order, until none is left.
 func (e *Executor) serve(q *queue) {
 	c := e.driver.Open(q.key)

@@ -69,20 +69,6 @@ func (j *job) takesLocked(message *Job) bool {
 	return false
 }
 
-// A steering is the way for messages into one running turn: they go one by one, in
-// their order.
-type steering struct {
-	e    *Executor
-	j    *job
-	t    Turn
-	turn string          // its ID
-	ctx  context.Context // ends with the turn
-	stop context.CancelFunc
-	busy bool          // work runs; guarded by Executor.mu
-	idle chan struct{} // closed when work has ended; replaced with each start of it
-	lent []func()      // give back what codex has been lent for what was sent; work's
-}
-
 // openSteering lets messages into the turn, those first that were in an attempt
 // before this one: it is void.
 func (e *Executor) openSteering(j *job, t Turn, id string) *steering {
@@ -223,7 +209,9 @@ func (e *Executor) steered(s *job, turnID string) {
 // arrived notes that a message stands in the history of the turn of j.
 func (e *Executor) arrived(j *job, turnID, clientID string) {
 	e.mu.Lock()
-	i := slices.IndexFunc(j.steers, func(s *job) bool { return (s.stage == stageSent || s.stage == stageTaken) && s.attempt.ClientID() == clientID })
+	i := slices.IndexFunc(j.steers, func(s *job) bool {
+		return (s.stage == stageSent || s.stage == stageTaken) && s.attempt.ClientID() == clientID
+	})
 	if i < 0 {
 		e.mu.Unlock()
 		return

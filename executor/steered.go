@@ -49,35 +49,11 @@ func (e *Executor) requeue(j, s *job, running int) {
 	e.tell(s)
 }
 
-// adoptLocked gives q what an earlier process has handed to the turn of j,
-// which is out of the queue itself and has no turn. What was canceled stays with j:
-// orphaned ends it.
-func (e *Executor) adoptLocked(q *queue, j *job) {
-	e.enterLocked(j, stageClosing)
-	for _, s := range j.steers {
-		if s.ctx.Err() == nil {
-			s.into = nil
-			e.enterLocked(s, stageQueued)
-			q.insertLocked(s)
-		}
-	}
-	j.steers = slices.DeleteFunc(j.steers, func(s *job) bool { return s.into == nil })
-}
-
 // orphaned ends the messages that were canceled with j, which never had its turn.
 func (e *Executor) orphaned(j *job) {
 	for _, s := range e.steersOf(j) {
 		e.finish(s, e.beforeStart(context.Cause(s.ctx)))
 	}
-}
-
-// insertLocked puts a message into the queue in the place that its acceptance has given it.
-func (q *queue) insertLocked(s *job) {
-	at := slices.IndexFunc(q.jobs, func(waiting *job) bool { return waiting.seq > s.seq })
-	if at < 0 {
-		at = len(q.jobs)
-	}
-	q.jobs = slices.Insert(q.jobs, at, s)
 }
 
 // unsteer takes a canceled message back from the turn that it was handed to, if it

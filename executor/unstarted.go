@@ -68,12 +68,3 @@ func (e *Executor) turnAwayBehind(j *job, err error) {
 		}
 	}
 }
-
-// cutShortOr returns end, the end of a job that no attempt was made at, or that of its
-// attempt which was cut off if the job was ended before it was known what became of that.
-func (e *Executor) cutShortOr(j *job, end *agent.Ended) *agent.Ended {
-	if j.seen == nil || j.ctx.Err() == nil {
-		return end
-	}
-	return e.cutShort(j, j.seen)
-}

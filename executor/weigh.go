@@ -70,7 +70,7 @@ func (e *Executor) waitsOut(j *job, r *Refusal, tools bool) bool {
 	if r.Alone() {
 		return e.waitsAlone(j, r) && !tools
 	}
-	e.refused(r)
+	e.hold.refused(r)
 	return !tools && (r.Kind == agent.FailAuth || j.promised())
 }
 
