@@ -37,7 +37,8 @@ type Credential interface {
 	// Probe finds out whether the model answers. It returns why that refuses, or nil.
 	Probe(ctx context.Context) (*Refusal, error)
 	// AwaitLogin waits for a credential that the model takes, which has refused the one that there is. What
-	// waiting jobs are to be told it shows, and it looks again when something comes by wake. It returns
+	// waiting jobs are to be told it shows, whenever that is something new and only then, for they come by wake
+	// when they are shown something; it looks again when something comes by that. It returns
 	// what the model refuses for instead, if it comes to that; ok is false if we are closing.
 	AwaitLogin(r *Refusal, wake <-chan struct{}, show func(*Pause)) (other *Refusal, ok bool)
 	// Watch returns a function that reports whether the credential is another one than when it was

@@ -80,7 +80,7 @@ func (e *Executor) openSteering(j *job, t Turn, id string) *steering {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.sendAgainLocked(j)
-	if j.stage != stageClosing {
+	if j.stage == stageBegun { // else an attempt before this one was a turn, too
 		e.enterLocked(j, stageRunning)
 	}
 	j.steering = l

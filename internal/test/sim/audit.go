@@ -1,0 +1,141 @@
+package sim
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+)
+
+// audit reads the books when nothing more goes wrong, and all had its time.
+func (r *run) audit(l *life) {
+	for _, m := range r.books.messages {
+		if !m.accepted {
+			continue
+		}
+		task, err := l.engine.GetTask(context.Background(), &a2a.GetTaskRequest{ID: m.task})
+		if err != nil {
+			r.books.fault(m, "its task is lost: %v", err)
+			continue
+		}
+		if !task.Status.State.Terminal() {
+			r.books.fault(m, "its task has no end: %s", task.Status.State)
+			continue
+		}
+		r.books.end(m, task.ID, task.Status.State)
+		r.auditTurns(m, task)
+	}
+	r.auditOrder()
+	if h := l.executor.Health(); h.Waiting != 0 || h.Running != 0 || h.Bytes != 0 {
+		r.books.fault(nil, "something is left: %+v", h)
+	}
+}
+
+// isDone reports whether all messages that were accepted have their ends, and nothing waits.
+func (r *run) isDone(l *life) bool {
+	for _, m := range r.books.all() {
+		task, err := l.engine.GetTask(context.Background(), &a2a.GetTaskRequest{ID: m.task})
+		if err != nil || !task.Status.State.Terminal() {
+			return false
+		}
+	}
+	h := l.executor.Health()
+	return h.Waiting == 0 && h.Running == 0
+}
+
+// auditTurns looks at the turns that a message had.
+func (r *run) auditTurns(m *message, task *a2a.Task) {
+	var worked, completed int
+	own, shared := r.turnsOf(m)
+	done := r.lastOf(m.task)
+	for i, t := range own {
+		if t.worked && (i == 0 || !own[i-1].full) { // a summary has what was done before, and the turn goes on
+			worked++
+		}
+	}
+	for _, t := range slices.Concat(own, shared) {
+		if t.status == turnCompleted {
+			completed++
+			done = t
+		}
+	}
+	switch state := task.Status.State; {
+	case worked > 1:
+		r.books.fault(m, "a tool has run in %d turns of it", worked)
+	case completed > 1:
+		r.books.fault(m, "it was completed in %d turns", completed)
+	case state == a2a.TaskStateCompleted && done == nil:
+		r.books.fault(m, "it is completed, and no turn of it is")
+	case state == a2a.TaskStateCanceled && !r.books.canceled[m.task]:
+		r.books.fault(m, "it is canceled, and was not to be")
+	case state == a2a.TaskStateCompleted && !strings.Contains(textOf(task), done.said[len(done.said)-1].Text):
+		r.books.fault(m, "what %s has said last is not in its task: %q", done.id, textOf(task))
+	}
+}
+
+// turnsOf are those that were made for a message, and those of others that have it.
+func (r *run) turnsOf(m *message) (own, shared []*turnRecord) {
+	for _, t := range r.world.all {
+		if slices.Contains(t.answers, wordsOf(m)) { // it came while its context asked
+			shared = append(shared, t)
+		}
+		for i, client := range t.clients {
+			if r.isOf(client, m) && i == 0 {
+				own = append(own, t)
+			} else if r.isOf(client, m) {
+				shared = append(shared, t)
+			}
+		}
+	}
+	return own, shared
+}
+
+// lastOf is the turn of a task that was completed last: the answer to a question that has outlived its turn has one
+// of its own.
+func (r *run) lastOf(task a2a.TaskID) (done *turnRecord) {
+	for _, t := range r.world.all {
+		if t.status == turnCompleted && slices.ContainsFunc(t.clients, func(client string) bool {
+			return strings.HasPrefix(client, string(task)+".")
+		}) {
+			done = t
+		}
+	}
+	return done
+}
+
+// isOf reports whether an attempt is at a message.
+func (r *run) isOf(client string, m *message) bool {
+	return strings.HasPrefix(r.world.messages[jobOf(client)], wordsOf(m))
+}
+
+// auditOrder holds the first turns of the messages of a context against the order in which they were accepted.
+func (r *run) auditOrder() {
+	first := map[*message]int{}
+	for i, t := range slices.Backward(r.world.all) {
+		for _, m := range r.books.messages {
+			if slices.ContainsFunc(t.clients, func(client string) bool { return r.isOf(client, m) }) {
+				first[m] = i
+			}
+		}
+	}
+	for _, m := range r.books.messages {
+		for before := m.before; before != nil; before = before.before {
+			a, hadOne := first[before]
+			b, has := first[m]
+			if hadOne && has && a > b {
+				r.books.fault(m, "its turn came before that of %s, which was accepted before it", before.id)
+			}
+		}
+	}
+}
+
+func textOf(task *a2a.Task) string {
+	var b strings.Builder
+	for _, artifact := range task.Artifacts {
+		for _, part := range artifact.Parts {
+			b.WriteString(part.Text())
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,122 @@
+package sim
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+)
+
+// books are what clients have heard.
+type books struct {
+	story *story
+
+	mu       sync.Mutex
+	messages []*message
+	ends     map[a2a.TaskID]a2a.TaskState
+	replies  map[a2a.TaskID]int
+	open     map[a2a.TaskID]bool // a reply is on its way
+	canceled map[a2a.TaskID]bool // that was asked for
+	faults   []fault
+}
+
+// A fault is something that must not be.
+type fault struct {
+	about *message // nil for none
+	what  string
+}
+
+func newBooks(s *story) *books {
+	return &books{story: s, ends: map[a2a.TaskID]a2a.TaskState{}, replies: map[a2a.TaskID]int{}, open: map[a2a.TaskID]bool{}, canceled: map[a2a.TaskID]bool{}}
+}
+
+func (b *books) add(m *message) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.messages = append(b.messages, m)
+}
+
+// fault notes something that must not be.
+func (b *books) fault(m *message, format string, args ...any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.faultLocked(m, format, args...)
+}
+
+func (b *books) faultLocked(m *message, format string, args ...any) {
+	b.faults = append(b.faults, fault{m, fmt.Sprintf(format, args...)})
+}
+
+// accept notes the task of a message, which is one.
+func (b *books) accept(m *message, id a2a.TaskID) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if m.task != "" && m.task != id {
+		b.faultLocked(m, "it is of task %s, and of %s", m.task, id)
+	}
+	if !m.accepted {
+		b.story.tell(m.id, "it is accepted as task %s", id)
+	}
+	m.accepted, m.task = true, id
+}
+
+func (b *books) refuse(m *message) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	m.refused = true
+}
+
+// cancels notes that the end of a task was asked for.
+func (b *books) cancels(id a2a.TaskID) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.canceled[id] = true
+}
+
+// all are the messages as they are.
+func (b *books) all() (all []message) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, m := range b.messages {
+		all = append(all, *m)
+	}
+	return all
+}
+
+// decided reports whether a message was accepted, or never will be.
+func (b *books) decided(m *message) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return m.accepted || m.refused
+}
+
+// end notes the end of a task, which is the same for all.
+func (b *books) end(m *message, id a2a.TaskID, state a2a.TaskState) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if before, ended := b.ends[id]; ended && before != state {
+		b.faultLocked(m, "its task has ended as %s, and as %s", before, state)
+	}
+	if _, ended := b.ends[id]; !ended {
+		b.story.tell(m.id, "its end is heard: %s", state)
+	}
+	b.ends[id] = state
+}
+
+// asked counts the questions of a task; first is false while a reply is on its way.
+func (b *books) asked(id a2a.TaskID) (n int, first bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.open[id] {
+		return 0, false
+	}
+	b.open[id] = true
+	b.replies[id]++
+	return b.replies[id], true
+}
+
+func (b *books) replied(id a2a.TaskID) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.open[id] = false
+}

@@ -1,0 +1,213 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+)
+
+// A message is one that a client sends until it is accepted.
+type message struct {
+	id, context string
+	order       int // in its context
+	accepted    bool
+	refused     bool
+	task        a2a.TaskID
+	before      *message // that was accepted before it in its context
+}
+
+// clients work through their contexts, each message after the one before was accepted.
+func (r *run) client(name string, messages int) {
+	defer r.clients.Done()
+	var before *message
+	for i := range messages {
+		d := r.world.of("client", name, i)
+		sleepFor(d.between(0, 40*time.Second))
+		m := &message{id: fmt.Sprintf("%s-m%d", name, i), context: name, order: i, before: before}
+		r.books.add(m)
+		r.send(m, d)
+		before = m
+	}
+}
+
+// send sends a message until there is a word that it is accepted, or will not be.
+func (r *run) send(m *message, d draw) {
+	for try := 0; !r.books.decided(m); try++ {
+		l := r.alive()
+		ctx, leave := context.WithCancel(context.Background())
+		if d.happens(r.world.weather.leaves) {
+			time.AfterFunc(d.between(0, 20*time.Second), leave)
+		}
+		stop := context.AfterFunc(ctx, func() {})
+		went := make(chan struct{})
+		r.clients.Add(1)
+		go func() {
+			defer r.clients.Done()
+			defer leave()
+			defer stop()
+			r.ways(d)(ctx, l, m, went)
+		}()
+		select {
+		case <-went:
+		case <-l.over:
+		case <-ctx.Done():
+			// It is not known whether it was taken: it is sent again.
+		}
+		sleepFor(d.between(time.Millisecond, 3*time.Second))
+		if try > 200 {
+			r.books.fault(m, "it is not accepted in 200 tries")
+			return
+		}
+	}
+	r.follow(m, d)
+}
+
+// follow does what clients do with a message that is accepted: they send it again, cancel it, look at it, or come back.
+func (r *run) follow(m *message, d draw) {
+	w := r.world.weather
+	then := func(what string, percent float64, most time.Duration, do func(*life, *message)) {
+		if !d.happens(percent) {
+			return
+		}
+		after := d.between(0, most)
+		r.clients.Add(1)
+		go func() {
+			defer r.clients.Done()
+			sleepFor(after)
+			r.story.tell(m.id, "its client: %s", what)
+			do(r.alive(), m)
+		}()
+	}
+	then("sends it again", w.repeat, 2*time.Minute, func(l *life, m *message) { r.stream(context.Background(), l, m, make(chan struct{})) })
+	then("cancels it", w.cancels, time.Minute, r.cancel)
+	then("comes back", w.leaves, time.Minute, r.resume)
+}
+
+// wordsOf are what a message says.
+func wordsOf(m *message) string { return "do " + m.id + "." }
+
+// ways is how a client sends: most watch, some wait for the end, and some for nothing.
+func (r *run) ways(d draw) func(context.Context, *life, *message, chan struct{}) {
+	switch d.IntN(4) {
+	case 0:
+		return func(ctx context.Context, l *life, m *message, went chan struct{}) { r.wait(ctx, l, m, went, true) }
+	case 1:
+		return func(ctx context.Context, l *life, m *message, went chan struct{}) { r.wait(ctx, l, m, went, false) }
+	}
+	return r.stream
+}
+
+// wait sends the message once, and waits for its end unless that is to be at once.
+func (r *run) wait(ctx context.Context, l *life, m *message, went chan struct{}, atOnce bool) {
+	defer close(went)
+	result, err := l.engine.SendMessage(ctx, &a2a.SendMessageRequest{
+		Message: &a2a.Message{ID: m.id, ContextID: m.context, Role: a2a.MessageRoleUser, Parts: a2a.ContentParts{a2a.NewTextPart(wordsOf(m))}},
+		Config:  &a2a.SendMessageConfig{ReturnImmediately: atOnce},
+	})
+	switch {
+	case l.journal.dead.Load(): // what a dead runtime says was never heard
+	case err != nil:
+		r.hearError(m, err)
+	default:
+		if task, ok := result.(*a2a.Task); ok {
+			r.hear(m, task)
+		}
+	}
+}
+
+// stream sends the message once and reads what becomes of it.
+func (r *run) stream(ctx context.Context, l *life, m *message, went chan struct{}) {
+	told := false
+	for event, err := range l.engine.SendStreamingMessage(ctx, &a2a.SendMessageRequest{
+		Message: &a2a.Message{ID: m.id, ContextID: m.context, Role: a2a.MessageRoleUser, Parts: a2a.ContentParts{a2a.NewTextPart(wordsOf(m))}},
+	}) {
+		if l.journal.dead.Load() { // what a dead runtime says was never heard
+			return
+		}
+		if !told {
+			told = true
+			defer close(went)
+		}
+		if err != nil {
+			r.hearError(m, err)
+			return
+		}
+		r.hear(m, event)
+	}
+}
+
+// hear takes what is said of a message.
+func (r *run) hear(m *message, event a2a.Event) {
+	switch event := event.(type) {
+	case *a2a.Task:
+		r.books.accept(m, event.ID)
+		r.hearState(m, event.ID, event.Status)
+	case *a2a.TaskStatusUpdateEvent:
+		r.hearState(m, event.TaskID, event.Status)
+	}
+}
+
+func (r *run) hearState(m *message, id a2a.TaskID, status a2a.TaskStatus) {
+	switch {
+	case status.State.Terminal():
+		r.books.end(m, id, status.State)
+	case status.State == a2a.TaskStateInputRequired:
+		r.reply(id)
+	}
+}
+
+func (r *run) hearError(m *message, err error) {
+	r.story.tell(m.id, "its client hears: %v", err)
+	if errors.Is(err, a2a.ErrInvalidParams) {
+		r.books.refuse(m)
+	}
+}
+
+// reply answers what a task asks, once, and sometimes with what is not understood.
+func (r *run) reply(id a2a.TaskID) {
+	n, first := r.books.asked(id)
+	if !first {
+		return
+	}
+	d := r.world.of("reply", id, n)
+	if d.happens(20) {
+		return // nobody is there
+	}
+	after := d.between(0, 3*time.Minute)
+	r.clients.Add(1)
+	go func() {
+		defer r.clients.Done()
+		sleepFor(after)
+		r.books.replied(id)
+		text := "yes"
+		if d.happens(15) {
+			text = "what?"
+		}
+		l := r.alive()
+		_, err := l.engine.SendMessage(context.Background(), &a2a.SendMessageRequest{
+			Message: &a2a.Message{ID: fmt.Sprintf("reply-%s-%d", id, n), TaskID: id, Role: a2a.MessageRoleUser, Parts: a2a.ContentParts{a2a.NewTextPart(text)}},
+			Config:  &a2a.SendMessageConfig{ReturnImmediately: true},
+		})
+		r.story.tell(string(id), "%q is answered: %v", text, err)
+	}()
+}
+
+func (r *run) cancel(l *life, m *message) {
+	r.books.cancels(m.task)
+	_, err := l.engine.CancelTask(context.Background(), &a2a.CancelTaskRequest{ID: m.task})
+	r.story.tell(m.id, "canceled: %v", err)
+}
+
+func (r *run) resume(l *life, m *message) {
+	for event, err := range l.engine.SubscribeToTask(context.Background(), &a2a.SubscribeToTaskRequest{ID: m.task}) {
+		if err != nil || l.journal.dead.Load() {
+			return
+		}
+		r.hear(m, event)
+	}
+}
+
+func sleepFor(d time.Duration) { time.Sleep(d) }
