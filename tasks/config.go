@@ -55,8 +55,9 @@ type Metrics interface {
 // Config describes an engine. Runner and Journal must be set; the zero value of
 // everything else works.
 type Config struct {
-	Runner  Runner
-	Journal Journal // what is kept; only this engine uses it
+	Runner   Runner
+	Watchers executor.Watchers // hear of the jobs that the runner is given
+	Journal  Journal           // what is kept; only this engine uses it
 
 	// Threads names the conversation that a message belongs to, by the contextId
 	// it was sent with, which may be empty, and that of its task. Messages of one

@@ -234,7 +234,7 @@ func (e *Engine) submitAgain(r *run) {
 	}
 	job.Mute = t.mute(r.from)
 	if !e.steerAgain(r, job) {
-		if _, err := e.cfg.Runner.Submit(job, r.observe); err != nil {
+		if _, err := e.submit(r, job); err != nil {
 			// It stays in the journal for the next start.
 			e.log.Error("a message that was left unfinished could not be queued", "task_id", t.id, "err", err)
 			t.lock()
@@ -266,7 +266,7 @@ func (e *Engine) steerAgain(r *run, job executor.Job) bool {
 	t.lock()
 	into := t.runs[slices.IndexFunc(t.runs, func(other *run) bool { return other.recovered.Attempt > 0 })]
 	t.unlock()
-	return into != r && r.options.FitInto(into.options) && s.Steer(into.jobID, job, r.observe) == nil
+	return into != r && r.options.FitInto(into.options) && e.offer(s, into.jobID, r, job) == nil
 }
 
 // obeyAgain carries out a command that an earlier process has accepted. It is

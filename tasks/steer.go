@@ -38,7 +38,7 @@ func (e *Engine) steer(t *task, r *run, job executor.Job) (bool, error) {
 	if into == "" {
 		return false, nil
 	}
-	err := s.Steer(into, job, r.observe)
+	err := e.offer(s, into, r, job)
 	if errors.Is(err, executor.ErrNotRunning) {
 		return false, nil
 	}
