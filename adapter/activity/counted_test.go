@@ -78,9 +78,9 @@ func TestActiveTasks(t *testing.T) {
 				go func() { _ = p.Run(ctx) }()
 				var seen []agent.Event
 				worked := 0
-				runner := counted{presence: p, worked: func() { worked++ }}
-				p.Began("j", label(executor.Job{Input: []agent.Input{agent.Text("do it")}}))
-				observe := runner.watch("j", func(e agent.Event) { seen = append(seen, e) })
+				counted := Counted{Presence: p, Worked: func() { worked++ }}
+				job := executor.Job{ID: "j", Input: []agent.Input{agent.Text("do it")}}
+				observe, _ := counted.Watch(job, "", func(e agent.Event) { seen = append(seen, e) })
 				for _, step := range steps {
 					observe(step.event)
 					if got := told.told(); got.ActiveTasks != step.active || got.ErrorRate != 0 {
@@ -109,9 +109,13 @@ func TestRefusedJobIsNotActive(t *testing.T) {
 	if err := e.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	runner := counted{e, p, nil}
-	_, err := runner.Submit(executor.Job{ID: "j"}, func(agent.Event) {})
-	if steerErr := runner.Steer("other", executor.Job{ID: "k"}, func(agent.Event) {}); err == nil || steerErr == nil || p.Active() != 0 {
+	counted, one, two := Counted{Presence: p}, executor.Job{ID: "j"}, executor.Job{ID: "k"}
+	observe, refused := counted.Watch(one, "", func(agent.Event) {})
+	_, err := e.Submit(one, observe)
+	refused(err)
+	observe, refused = counted.Watch(two, "other", func(agent.Event) {})
+	steerErr := e.Steer("other", two, observe)
+	if refused(steerErr); err == nil || steerErr == nil || p.Active() != 0 {
 		t.Errorf("%v, %v: %d active", err, steerErr, p.Active())
 	}
 }

@@ -13,35 +13,20 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/toolset"
 )
 
-// recorded is a runner whose finished tools become rows of the log of activity.
-type recorded struct {
-	Turner
-	record func(platform.Event) // does not block
-	redact func(string) string
+// Rows is an [executor.Watcher] that makes a row of the log of activity of each tool that has finished.
+type Rows struct {
+	Record func(platform.Event) // does not block
+	Redact func(string) string
 }
 
-// Recorded returns a runner whose finished tools become rows of the log of activity. record does not block.
-func Recorded(runner Turner, record func(platform.Event), redact func(string) string) Turner {
-	return recorded{runner, record, redact}
-}
-
-// Submit implements [tasks.Runner].
-func (r recorded) Submit(j executor.Job, observe executor.Observer) (ahead int, err error) {
-	return r.Turner.Submit(j, r.watch(observe))
-}
-
-// Steer implements [tasks.Steerer].
-func (r recorded) Steer(into string, j executor.Job, observe executor.Observer) error {
-	return r.Turner.Steer(into, j, r.watch(observe))
-}
-
-func (r recorded) watch(observe executor.Observer) executor.Observer {
+// Watch implements [executor.Watcher].
+func (r Rows) Watch(_ executor.Job, _ string, next executor.Observer) (observe executor.Observer, refused func(error)) {
 	return func(e agent.Event) {
 		if done, ok := e.(agent.ItemCompleted); ok && done.Item.Kind.IsTool() {
-			r.record(toolRow(done.Item, r.redact))
+			r.Record(toolRow(done.Item, r.Redact))
 		}
-		observe(e)
-	}
+		next(e)
+	}, nil
 }
 
 // mostArguments is how many bytes of a call a row shows. It is redacted before it is

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
 
@@ -15,7 +16,7 @@ func TestToolRows(t *testing.T) {
 	code := 2
 	var got []platform.Event
 	hide := func(s string) string { return strings.ReplaceAll(s, "hunter2", "***") }
-	observe := recorded{record: func(e platform.Event) { got = append(got, e) }, redact: hide}.watch(func(agent.Event) {})
+	observe, _ := Rows{Record: func(e platform.Event) { got = append(got, e) }, Redact: hide}.Watch(executor.Job{}, "", func(agent.Event) {})
 	for _, item := range []agent.Item{
 		{Kind: agent.KindMessage, Text: "no tool"},
 		{Kind: agent.KindCommand, Name: "commandExecution", Command: "make\n test", Status: "failed", ExitCode: &code, DurationMs: 7, Output: "not shown"},

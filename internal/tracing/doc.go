@@ -1,5 +1,5 @@
 // Package tracing makes OpenTelemetry traces of what the runtime does, from outside of what
-// does it: it wraps the handler of A2A, the runner of jobs and the caller of tools, and
+// does it: it wraps the handler of A2A and the caller of tools, watches jobs, and
 // observes the calls of the platform. Nothing below knows of it but by the trace context
 // that a message, a job and a turn carry as text.
 //
@@ -18,7 +18,7 @@
 //
 // # Off
 //
-// A nil [*Tracing] is switched off: what it wraps is returned as it is, so nothing is paid
+// A nil [*Tracing] is switched off: what it wraps, and whom it would stand before, is returned as it is, so nothing is paid
 // for it.
 //
 // # Ownership and concurrency

@@ -11,8 +11,8 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 )
 
-// watch notes what a job's observer is told, and tells it.
-func (t *Tracing) watch(w *work, observe executor.Observer) executor.Observer {
+// observer notes what a job's observer is told, and tells it.
+func (t *Tracing) observer(w *work, observe executor.Observer) executor.Observer {
 	return func(e agent.Event) {
 		if end, ok := e.(agent.Ended); ok {
 			t.ended(w, end)

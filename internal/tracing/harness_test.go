@@ -10,6 +10,7 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/leaktest"
 )
@@ -68,29 +69,10 @@ func value(s tracetest.SpanStub, key string) string {
 	return s.Attributes[i].Value.String()
 }
 
-// A scripted runner takes what it is given, and tells what it is told to tell.
-type scripted struct {
-	Runner
-	refuse  error
-	observe map[string]executor.Observer
-	jobs    map[string]executor.Job
-}
-
-func newScripted() *scripted {
-	return &scripted{observe: map[string]executor.Observer{}, jobs: map[string]executor.Job{}}
-}
-
-func (s *scripted) Submit(j executor.Job, observe executor.Observer) (int, error) {
-	if s.refuse != nil {
-		return 0, s.refuse
-	}
-	s.jobs[j.ID], s.observe[j.ID] = j, observe
-	return 0, nil
-}
-
-func (s *scripted) Steer(_ string, j executor.Job, observe executor.Observer) error {
-	_, err := s.Submit(j, observe)
-	return err
+// submit has a job watched that gets a turn of its own, and returns what tells of it.
+func submit(made *Tracing, j executor.Job) executor.Observer {
+	tell, _ := made.Watch(j, "", func(agent.Event) {})
+	return tell
 }
 
 // failing is an exporter that is down.

@@ -9,48 +9,19 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
-	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
-// A Runner is what makes turns of jobs.
-type Runner interface {
-	tasks.Runner
-	tasks.Steerer
-	tasks.Answerer
-	tasks.Holder
-	tasks.Bounded
-}
-
-// Runner returns a runner that makes spans of what becomes of jobs.
-func (t *Tracing) Runner(next Runner) Runner {
+// Watch implements [executor.Watcher]: it makes spans of what becomes of jobs.
+func (t *Tracing) Watch(j executor.Job, into string, next executor.Observer) (observe executor.Observer, refused func(error)) {
 	if t == nil {
-		return next
+		return next, nil
 	}
-	return runner{next, t}
-}
-
-type runner struct {
-	Runner
-	t *Tracing
-}
-
-// Submit implements [tasks.Runner].
-func (r runner) Submit(j executor.Job, observe executor.Observer) (ahead int, err error) {
-	w := r.t.accept(j, "queue")
-	if ahead, err = r.Runner.Submit(j, r.t.watch(w, observe)); err != nil {
-		r.t.refused(w)
+	in := "queue"
+	if into != "" {
+		in = "steer"
 	}
-	return ahead, err
-}
-
-// Steer implements [tasks.Steerer].
-func (r runner) Steer(into string, j executor.Job, observe executor.Observer) error {
-	w := r.t.accept(j, "steer")
-	err := r.Runner.Steer(into, j, r.t.watch(w, observe))
-	if err != nil {
-		r.t.refused(w)
-	}
-	return err
+	w := t.accept(j, in)
+	return t.observer(w, next), func(error) { t.refused(w) }
 }
 
 // work is a job, as far as it is traced.
@@ -87,7 +58,7 @@ func (t *Tracing) start(at agent.TraceContext, name string, attrs ...attribute.K
 	return span
 }
 
-// refused ends what was begun for a job that the runner does not take.
+// refused ends what was begun for a job that the executor does not take.
 func (t *Tracing) refused(w *work) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

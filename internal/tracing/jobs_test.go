@@ -22,16 +22,11 @@ const caller = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 // it is part of, and have nothing of what was said.
 func TestTurn(t *testing.T) {
 	made, memory := traced(t)
-	script := newScripted()
-	r := made.Runner(script)
 	const secret = "SECRET"
 	job := executor.Job{ID: "j.1", Trace: agent.TraceContext{Parent: caller, State: "v=1"}, Input: []agent.Input{agent.Text(secret)}}
 	var seen []agent.Event
-	if _, err := r.Submit(job, func(e agent.Event) { seen = append(seen, e) }); err != nil {
-		t.Fatal(err)
-	}
+	tell, _ := made.Watch(job, "", func(e agent.Event) { seen = append(seen, e) })
 	told := made.Attempt(job, 1)
-	tell := script.observe["j.1"]
 	tell(agent.Started{ThreadID: "thread", TurnID: "turn", Model: "m", Attempt: 1})
 	tell(agent.TextDelta{ItemID: "a", Text: secret})
 	tell(agent.TextDelta{ItemID: "a", Text: secret})
@@ -163,12 +158,8 @@ func TestWays(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			made, memory := traced(t)
-			script := newScripted()
 			job := executor.Job{ID: "j.1"}
-			if _, err := made.Runner(script).Submit(job, func(agent.Event) {}); err != nil {
-				t.Fatal(err)
-			}
-			test.tell(made, job, script.observe["j.1"])
+			test.tell(made, job, submit(made, job))
 			all := spans(t, made, memory)
 			if got := strings.Join(names(all), " "); got != test.want {
 				t.Errorf("spans %q, want %q", got, test.want)
@@ -190,21 +181,14 @@ func sameTrace(t *testing.T, all tracetest.SpanStubs) {
 	}
 }
 
-// TestRefused: what the runner does not take ends at once; what it does not take into a
+// TestRefused: what the executor does not take ends at once; what it does not take into a
 // turn is submitted under the same name.
 func TestRefused(t *testing.T) {
 	made, memory := traced(t)
-	script := newScripted()
-	r := made.Runner(script)
-	script.refuse = executor.ErrNotRunning
-	if err := r.Steer("other", executor.Job{ID: "j"}, nil); !errors.Is(err, executor.ErrNotRunning) {
-		t.Fatal(err)
-	}
-	script.refuse = nil
-	if _, err := r.Submit(executor.Job{ID: "j"}, func(agent.Event) {}); err != nil {
-		t.Fatal(err)
-	}
-	script.observe["j"](agent.Ended{Outcome: agent.Completed})
+	job := executor.Job{ID: "j"}
+	_, refused := made.Watch(job, "other", nil)
+	refused(executor.ErrNotRunning)
+	submit(made, job)(agent.Ended{Outcome: agent.Completed})
 	if got := strings.Join(names(spans(t, made, memory)), " "); got != "steer queue answer" || len(made.jobs) != 0 {
 		t.Errorf("%s, and %d jobs are traced", got, len(made.jobs))
 	}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -19,9 +20,13 @@ import (
 // TestOff: what is switched off is not there.
 func TestOff(t *testing.T) {
 	var off *Tracing
-	h, r, c := &desk{}, newScripted(), toolFunc(func(context.Context) {})
-	if off.Handler(h) != Handler(h) || off.Runner(r) != Runner(r) || off.Attempts() != nil || off.Close() != nil {
+	h, c := &desk{}, toolFunc(func(context.Context) {})
+	if off.Handler(h) != Handler(h) || off.Attempts() != nil || off.Close() != nil {
 		t.Error("something stands between")
+	}
+	next := func(agent.Event) {}
+	if observe, refused := off.Watch(executor.Job{ID: "j"}, "", next); reflect.ValueOf(observe).Pointer() != reflect.ValueOf(next).Pointer() || refused != nil {
+		t.Error("something stands before the observer")
 	}
 	if _, same := off.Tools(c).(toolFunc); !same || off.Tools(nil) != nil {
 		t.Error("something stands before the tools")
@@ -35,13 +40,9 @@ func TestOff(t *testing.T) {
 // TestDeltasAreCheap: even what is traced costs nothing for each piece of text.
 func TestDeltasAreCheap(t *testing.T) {
 	made, _ := traced(t)
-	script := newScripted()
 	job := executor.Job{ID: "j"}
-	if _, err := made.Runner(script).Submit(job, func(agent.Event) {}); err != nil {
-		t.Fatal(err)
-	}
+	tell := submit(made, job)
 	made.Attempt(job, 1)
-	tell := script.observe["j"]
 	var delta agent.Event = agent.TextDelta{ItemID: "a", Text: "x"}
 	tell(delta)
 	if n := testing.AllocsPerRun(1000, func() { tell(delta) }); n != 0 {
@@ -57,14 +58,11 @@ func BenchmarkDelta(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer made.Close()
-	script := newScripted()
-	if _, err := made.Runner(script).Submit(executor.Job{ID: "j"}, func(agent.Event) {}); err != nil {
-		b.Fatal(err)
-	}
+	tell := submit(made, executor.Job{ID: "j"})
 	var delta agent.Event = agent.TextDelta{ItemID: "a", Text: "x"}
 	b.ReportAllocs()
 	for b.Loop() {
-		script.observe["j"](delta)
+		tell(delta)
 	}
 }
 
@@ -75,19 +73,15 @@ func BenchmarkTurn(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer made.Close()
-	script := newScripted()
-	h, r := made.Handler(&desk{}), made.Runner(script)
+	h := made.Handler(&desk{})
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := h.SendMessage(b.Context(), message(nil)); err != nil {
 			b.Fatal(err)
 		}
 		job := executor.Job{ID: "j"}
-		if _, err := r.Submit(job, func(agent.Event) {}); err != nil {
-			b.Fatal(err)
-		}
+		tell := submit(made, job)
 		made.Attempt(job, 1)
-		tell := script.observe["j"]
 		tell(agent.Started{ThreadID: "t", TurnID: "u", Attempt: 1})
 		tell(agent.ItemStarted{Item: agent.Item{ID: "c", Kind: agent.KindCommand}})
 		tell(agent.ItemCompleted{Item: agent.Item{ID: "c", Kind: agent.KindCommand}})

@@ -35,16 +35,13 @@ func TestCutNames(t *testing.T) {
 	}
 
 	kept, memory := traced(t)
-	script := newScripted()
 	job := executor.Job{ID: "j"}
-	if _, err := kept.Runner(script).Submit(job, func(agent.Event) {}); err != nil {
-		t.Fatal(err)
-	}
+	tell := submit(kept, job)
 	kept.Attempt(job, 1)
-	script.observe["j"](agent.ItemStarted{Item: agent.Item{
+	tell(agent.ItemStarted{Item: agent.Item{
 		ID: strings.Repeat("i", 1<<16), Kind: agent.KindMCP, Tool: strings.Repeat("é", 1<<16), Server: strings.Repeat("s", 1<<16),
 	}})
-	script.observe["j"](agent.Ended{Outcome: agent.Completed})
+	tell(agent.Ended{Outcome: agent.Completed})
 	for _, s := range spans(t, kept, memory) {
 		for _, attr := range s.Attributes {
 			if n := len(attr.Value.String()); n > 200 {

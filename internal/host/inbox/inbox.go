@@ -86,7 +86,7 @@ func build(ctx context.Context, life *host.Life, o Options) (*runtime, error) {
 	r := &runtime{Turns: turns, options: o, members: joined, ready: turns.Readiness(life, joined.registered)}
 	running := newRunning()
 	r.Tasks, err = host.OpenTasks(life, turns, tasks.Config{
-		Runner:    ground.Traces.Runner(newRunner(turns, all, joined, running)),
+		Watchers:  watchers(turns, all, joined, running),
 		Workspace: &tasks.Workspace{Steer: s.MidTurn == "steer", Redact: o.Redact.String, Posts: true},
 		Files:     stagesOf(ground, all), OfferFiles: true,
 	})

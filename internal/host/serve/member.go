@@ -9,11 +9,11 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/presence"
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/prompt"
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/selfstart"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/host"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/readiness"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
-	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
 // A member is the runtime as one of a platform's workspaces. Standing alone it has neither desk nor presence.
@@ -59,13 +59,18 @@ func (m *member) identity() adapter.Identity {
 	return m.desk.face.identity()
 }
 
-// runner is the executor, as the tasks see it. In a workspace the platform is told of what it does.
-func (m *member) runner() tasks.Runner {
+// watchers hear of jobs, in their order. The row of a tool is made before anything follows from its end. The count that
+// the platform is told stands next to the task: a job is active before anything else is done about it, and is not as
+// soon as its task has the end.
+func (m *member) watchers() executor.Watchers {
 	if m.desk == nil {
-		return m.Traces.Runner(m.Executor)
+		return executor.Watchers{m.Traces}
 	}
-	recorded := activity.Recorded(m.Executor, m.desk.recorder.Record, m.Redact.String)
-	return activity.Counted(m.Traces.Runner(recorded), m.presence, m.Checks.Doubt)
+	return executor.Watchers{
+		activity.Rows{Record: m.desk.recorder.Record, Redact: m.Redact.String},
+		m.Traces,
+		activity.Counted{Presence: m.presence, Worked: m.Checks.Doubt},
+	}
 }
 
 // begin has the workspace do what it does by itself, when its configuration is there.

@@ -75,7 +75,7 @@ func build(ctx context.Context, life *host.Life, o host.Options, ln net.Listener
 	f := openFolder(life, ground, l)
 	n := openNotifier(life, ground, l)
 	all, err := host.OpenTasks(life, turns, tasks.Config{
-		Runner: m.runner(), Push: openPush(life, ground), MidTurn: s.MidTurn == "steer" && !s.InWorkspace(),
+		Watchers: m.watchers(), Push: openPush(life, ground), MidTurn: s.MidTurn == "steer" && !s.InWorkspace(),
 		Notify: &tasks.Notify{Check: n.Check, Wake: n.Wake}, Main: mainContext(s), Workspace: openChat(life, ground, l),
 		Files: f.files, OfferFiles: s.HandsOutFiles(),
 	})
