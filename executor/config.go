@@ -33,11 +33,25 @@ type Config struct {
 
 	Journal Journal // keeps what outlives this process; nil keeps nothing
 	Metrics Metrics // nil counts nothing
-	// Recorder is told what the executor is asked, and what becomes of its jobs, for people
-	// who look for a fault; nil records nothing.
+	// Recorder is told what the executor is asked of its jobs, for people who look for a fault;
+	// nil records nothing.
 	Recorder Recorder
 	Logger   *slog.Logger // nil discards
 }
+
+// A Recorder is told what is asked of jobs, before anything follows from it: a [Watcher] hears of
+// the jobs themselves. It must not block, and is done with what it is given when it returns.
+type Recorder interface {
+	// Cancel tells of a job that is to end.
+	Cancel(job string)
+	// Answer tells of an answer to a question of a job. What it returns is called if that is not taken.
+	Answer(job string, a agent.Answer) (refused func(error))
+}
+
+type noRecorder struct{}
+
+func (noRecorder) Cancel(string)                           {}
+func (noRecorder) Answer(string, agent.Answer) func(error) { return func(error) {} }
 
 // Metrics counts what happens to jobs. Implementations must not block.
 type Metrics interface {
@@ -60,6 +74,9 @@ func (c Config) withDefaults() Config {
 	c.LimitProbe = cmp.Or(c.LimitProbe, 5*time.Second)
 	if c.Journal == nil {
 		c.Journal = noJournal{}
+	}
+	if c.Recorder == nil {
+		c.Recorder = noRecorder{}
 	}
 	if c.Metrics == nil {
 		c.Metrics = noMetrics{}

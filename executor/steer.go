@@ -29,13 +29,6 @@ import (
 // A job that an earlier process has begun ([Job.Accepted]) may also be handed to
 // one that waits: what became of both is found out when its turn comes.
 func (e *Executor) Steer(into string, j Job, observe Observer) error {
-	e.record(RecordSteer, RecordedJob{Job: j, Into: into})
-	err := e.steerInto(into, j, e.cfg.recorded(j.ID, observe))
-	e.unaccepted(j.ID, err)
-	return err
-}
-
-func (e *Executor) steerInto(into string, j Job, observe Observer) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	target := e.jobs[into]

@@ -35,9 +35,7 @@ func New(cfg Config, by Driver) *Executor {
 // it. From here on the job ends exactly once, with [agent.Ended]. A job that is not
 // accepted is not observed at all.
 func (e *Executor) Submit(j Job, observe Observer) (ahead int, err error) {
-	e.record(RecordSubmit, RecordedJob{Job: j})
-	accepted, ahead, err := e.enqueue(j, e.cfg.recorded(j.ID, observe))
-	e.unaccepted(j.ID, err)
+	accepted, ahead, err := e.enqueue(j, observe)
 	if err == nil && e.hold.look().cause != nil {
 		e.hold.news() // somebody waits
 		e.tell(accepted)
@@ -95,7 +93,7 @@ func (e *Executor) Cancel(ctx context.Context, jobID string) error {
 	if j == nil {
 		return nil
 	}
-	e.record(RecordCancel, RecordedFact{Of: jobID})
+	e.cfg.Recorder.Cancel(jobID)
 	j.cancel(ErrCanceled)
 	if e.unqueue(j) {
 		defer e.wg.Done()
@@ -139,8 +137,10 @@ func (e *Executor) Close(ctx context.Context) error {
 // has it. A [agent.NotUnderstoodError] leaves the question open, and the turn waiting. Any
 // other error means that the answer is not waited for any more.
 func (e *Executor) Answer(jobID string, a agent.Answer) error {
-	e.record(RecordAnswer, RecordedAnswer{jobID, a})
+	refused := e.cfg.Recorder.Answer(jobID, a)
 	err := e.driver.Answer(jobID, a)
-	e.unaccepted(a.ID, err)
+	if err != nil {
+		refused(err)
+	}
 	return err
 }

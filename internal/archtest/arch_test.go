@@ -98,7 +98,7 @@ var allowed = map[string][]string{
 	"internal/regular":               {},
 	"internal/remove":                {"internal/regular"},
 	"internal/settings":              {"internal/asuser", "internal/within"},
-	"internal/wirelog":               {"appserver", "internal/brief"},
+	"internal/wirelog":               {"agent", "appserver", "executor", "internal/brief"},
 	"internal/test/codextest":        {"internal/within"},
 	"internal/within":                {"internal/regular"},
 	"internal/fakemodel":             {},

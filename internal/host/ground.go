@@ -22,8 +22,7 @@ type Ground struct {
 	Journal *store.Store
 	Files   *attachments.Shared
 	Heard   *Heard
-
-	wire *wirelog.Recorder // nil unless codex's messages are to be kept
+	Wire    *wirelog.Recorder // nil unless codex's messages are to be kept
 }
 
 // A StateError says that the state cannot be used.
@@ -50,7 +49,7 @@ func OpenGround(ctx context.Context, life *Life, w *Watch, logins adapter.Secret
 		return nil, err
 	}
 	life.Opened(codex)
-	g := &Ground{Watch: w, Codex: codex, Heard: &Heard{}, wire: w.openWire(life)}
+	g := &Ground{Watch: w, Codex: codex, Heard: &Heard{}, Wire: w.openWire(life)}
 	g.Journal, err = store.Open(ctx, store.Config{Dir: s.StateDir, Also: []string{s.CodexHome}, Timed: metrics.Commits(w.Registry), Logger: w.Logger})
 	if err != nil {
 		return nil, &StateError{err}
@@ -65,8 +64,8 @@ func OpenGround(ctx context.Context, life *Life, w *Watch, logins adapter.Secret
 // Turns is how turns are made on this ground.
 func (g *Ground) Turns() launch.Turns {
 	var recorder launch.Recorder
-	if g.wire != nil {
-		recorder = g.wire
+	if g.Wire != nil {
+		recorder = g.Wire
 	}
 	t := g.Codex.Turns(g.Metrics, recorder)
 	t.Codex.Journal = launch.Memory(g.Journal)

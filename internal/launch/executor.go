@@ -24,7 +24,7 @@ const startWait = 2 * time.Minute
 // Pinned is the version of codex that the runtime is made for.
 func Pinned() string { return appserver.PinnedVersion() }
 
-// A Recorder has a record made of what is said to codex and by it, and of what the executor decides.
+// A Recorder has a record made of what is said to codex and by it, and of what the executor is asked.
 type Recorder interface {
 	appserver.Wire
 	executor.Recorder

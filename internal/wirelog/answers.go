@@ -22,7 +22,7 @@ func (w *writer) tellsSecret(e entry) bool {
 		return false
 	}
 	if e.kind == kindEvent {
-		return e.event == "answer"
+		return e.event == EventAnswer
 	}
 	id := idOf(e.text)
 	if e.kind != kindSend || !w.secret[id] || bytes.Contains(e.text[:min(len(e.text), 32)], []byte(`"method"`)) {

@@ -15,7 +15,7 @@ const OldSuffix = ".1"
 // Version is that of the format: it grows with what readers cannot skip.
 const Version = 1
 
-// The events of this package. Those of the executor stand beside them.
+// The events of the record itself, and of the child. Those of the executor stand in jobs.go.
 const (
 	EventRun   = "run"   // Run: a program begins to record, or goes on in a new file
 	EventChild = "child" // Child: codex was started

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 )
 
 const (
@@ -30,8 +31,8 @@ type Config struct {
 	Logger *slog.Logger        // nil discards
 }
 
-// A Recorder writes a record. It is the wire of a child and the recorder of an
-// executor. Create it with [Open].
+// A Recorder writes a record. It is the wire of a child, the recorder of an executor
+// and a watcher of its jobs; nil watches nothing. Create it with [Open].
 type Recorder struct {
 	cfg  Config
 	log  *slog.Logger
@@ -63,7 +64,11 @@ type entry struct {
 	text  []byte
 }
 
-var _ appserver.Wire = (*Recorder)(nil)
+var (
+	_ appserver.Wire    = (*Recorder)(nil)
+	_ executor.Recorder = (*Recorder)(nil)
+	_ executor.Watcher  = (*Recorder)(nil)
+)
 
 // Open begins a record. A file that cannot be written is no error: the log says so,
 // and it is tried again.

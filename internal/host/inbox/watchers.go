@@ -9,11 +9,12 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/host"
 )
 
-// watchers hear of the jobs of all workspaces, in their order. What the platforms hear of is first: the row of a tool
-// before anything follows from its end, and that a job is not active any more when all the others are done with it. The
-// trace stands next to the task, so that its answer is what the task takes for the end, and nothing else.
+// watchers hear of the jobs of all workspaces, in their order. The record of the wire is first, so that nothing that
+// follows from an event stands in it before that. Then the platforms hear: of a tool before anything else follows from
+// its end, and that a job is not active any more when all that come behind are done with it. The trace stands next to the
+// task, so that its answer is what the task takes for the end, and nothing else.
 func watchers(t *host.Turns, all spaces, joined members, running *running) executor.Watchers {
-	return executor.Watchers{told(t, all, joined), running, t.Traces}
+	return executor.Watchers{t.Wire, told(t, all, joined), running, t.Traces}
 }
 
 // platforms are those of the workspaces: each hears of what is done for it.

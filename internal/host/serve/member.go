@@ -59,14 +59,16 @@ func (m *member) identity() adapter.Identity {
 	return m.desk.face.identity()
 }
 
-// watchers hear of jobs, in their order. The row of a tool is made before anything follows from its end. The count that
-// the platform is told stands next to the task: a job is active before anything else is done about it, and is not as
-// soon as its task has the end.
+// watchers hear of jobs, in their order. The record of the wire is first, so that nothing that follows from an event
+// stands in it before that. The row of a tool is made before anything else follows from its end. The count that the
+// platform is told stands next to the task: a job is active before anything else is done about it, and is not as soon as
+// its task has the end.
 func (m *member) watchers() executor.Watchers {
 	if m.desk == nil {
-		return executor.Watchers{m.Traces}
+		return executor.Watchers{m.Wire, m.Traces}
 	}
 	return executor.Watchers{
+		m.Wire,
 		activity.Rows{Record: m.desk.recorder.Record, Redact: m.Redact.String},
 		m.Traces,
 		activity.Counted{Presence: m.presence, Worked: m.Checks.Doubt},
