@@ -54,11 +54,14 @@ func (r *runner) Cancel(_ context.Context, id string) error {
 	return nil
 }
 
-// Answer implements [tasks.Answerer].
 func (r *runner) Answer(_ string, a agent.Answer) error {
 	r.answers <- a
 	return nil
 }
+
+func (*runner) Refuses(executor.Job) error                          { return nil }
+func (*runner) Steer(string, executor.Job, executor.Observer) error { return executor.ErrNotRunning }
+func (*runner) Held() string                                        { return "" }
 
 func (j job) start() job {
 	j.observe(agent.Started{ThreadID: "thread", TurnID: "turn", Attempt: 1})

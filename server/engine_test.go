@@ -49,6 +49,11 @@ func (r *instant) Cancel(_ context.Context, id string) error {
 	return nil
 }
 
+func (*instant) Refuses(executor.Job) error                          { return nil }
+func (*instant) Steer(string, executor.Job, executor.Observer) error { return executor.ErrNotRunning }
+func (*instant) Answer(string, agent.Answer) error                   { return executor.ErrNotAsked }
+func (*instant) Held() string                                        { return "" }
+
 // engine is the real thing behind the doors, for tests of what both refuse.
 func engine(t testing.TB) *tasks.Engine {
 	t.Helper()

@@ -98,6 +98,11 @@ func (s *station) Submit(job executor.Job, observe executor.Observer) (int, erro
 
 func (s *station) Cancel(context.Context, string) error { return nil }
 
+func (*station) Refuses(executor.Job) error                          { return nil }
+func (*station) Steer(string, executor.Job, executor.Observer) error { return executor.ErrNotRunning }
+func (*station) Answer(string, agent.Answer) error                   { return executor.ErrNotAsked }
+func (*station) Held() string                                        { return "" }
+
 // next starts the next turn, as the given attempt.
 func (s *station) next(attempt int) *turn {
 	s.t.Helper()

@@ -20,10 +20,6 @@ func (e *Engine) answer(ctx context.Context, in *incoming, t *task) (*view, erro
 	if t.answersStale(in) {
 		return e.answerStale(ctx, in, t)
 	}
-	answerer, ok := e.cfg.Runner.(Answerer)
-	if !ok {
-		return nil, nil
-	}
 	a, err := t.take(ctx, in)
 	if a == nil || err != nil {
 		return nil, err
@@ -32,7 +28,7 @@ func (e *Engine) answer(ctx context.Context, in *incoming, t *task) (*view, erro
 		e.log.Info("an answer was not taken", "task_id", t.id, "unclear", a.unclear, "written", in.written)
 		return t.poseAgain(a, a.why), nil
 	}
-	err = answerer.Answer(a.question.job, agent.Answer{
+	err = e.cfg.Runner.Answer(a.question.job, agent.Answer{
 		ID: a.job, Question: a.question.asked.ID, Input: in.Input, Text: in.Text, Data: in.Data,
 		Files: slices.ContainsFunc(in.message.Parts, attach.IsFile),
 	})

@@ -11,15 +11,6 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
-// An Answerer is a [Runner] whose turns can ask. Without it, a message to a task
-// that asks becomes a further turn.
-type Answerer interface {
-	// Answer gives the answer to a question of a job. It must not block. An
-	// [agent.NotUnderstoodError] leaves the question open; any other error means
-	// that nobody waits for the answer any more.
-	Answer(jobID string, answer agent.Answer) error
-}
-
 // ask poses a question, beside those that are open already.
 func (r *run) ask(asked agent.Question) {
 	t := r.task

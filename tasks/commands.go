@@ -182,8 +182,8 @@ func (e *Engine) describe(asked *task, others []*task) string {
 		fmt.Fprintln(&b, "Thread: none yet.")
 	}
 	fmt.Fprintf(&b, "Tokens of the last task: %.0f.\n", e.lastTokens(asked))
-	if h, ok := e.cfg.Runner.(Holder); ok && h.Held() != "" {
-		fmt.Fprintf(&b, "No turn is started: %s.\n", h.Held())
+	if why := e.cfg.Runner.Held(); why != "" {
+		fmt.Fprintf(&b, "No turn is started: %s.\n", why)
 	}
 	return strings.TrimSpace(b.String())
 }

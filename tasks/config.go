@@ -2,7 +2,6 @@ package tasks
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"log/slog"
 	"time"
@@ -10,34 +9,6 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/attach"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/overrides"
-)
-
-// A Runner makes turns of jobs; an [executor.Executor] is one. If its turns can
-// ask it is an [Answerer], too, if they take messages a [Steerer], if it can be held a
-// [Holder], and if it knows beforehand what it refuses [Bounded].
-type Runner interface {
-	// Submit queues a job and returns how many of its context are ahead of it.
-	// Its observer is called as [executor.Observer] says, perhaps before Submit
-	// has returned.
-	Submit(job executor.Job, observe executor.Observer) (ahead int, err error)
-	// Cancel ends a job and returns once its Ended event was delivered. A job that
-	// has ended or was never there is no error.
-	Cancel(ctx context.Context, jobID string) error
-}
-
-// Bounded is a [Runner] that says why it would not take a job now; nil if it would. It
-// must not block.
-type Bounded interface {
-	Refuses(job executor.Job) error
-}
-
-// An executor is all that a runner can be.
-var (
-	_ Runner   = (*executor.Executor)(nil)
-	_ Answerer = (*executor.Executor)(nil)
-	_ Steerer  = (*executor.Executor)(nil)
-	_ Holder   = (*executor.Executor)(nil)
-	_ Bounded  = (*executor.Executor)(nil)
 )
 
 // Metrics is told what turns do. Implementations must not block.

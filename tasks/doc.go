@@ -8,9 +8,9 @@
 // the queue, and submitted to the [Runner]; from then on its caller may leave, the
 // process may die, and the turn goes on or comes back. A message that names no
 // task makes one. A message that names a task whose turn runs goes into that turn,
-// if the runner is a [Steerer]: its end is committed with that of the turn. Any
-// other message that names a task which has not ended becomes a further turn of
-// it, and the task ends with its last turn. A message that names no task can find
+// if that takes it: its end is committed with that of the turn. Any other message
+// that names a task which has not ended becomes a further turn of it, and the task
+// ends with its last turn. A message that names no task can find
 // one that asks, or, with [Config.MidTurn] or [Workspace].Steer, one whose turn runs
 // (host.go), or be a command to the runtime (commands.go). The same message sent
 // again (same given contextId, taskId and messageId) is the same task with the same
@@ -52,11 +52,11 @@
 // # Questions
 //
 // A turn may ask ([agent.Question]): the task waits in the state input-required,
-// with the open questions as its status, the oldest first. If the runner is an
-// [Answerer], the next message to the task, or to its conversation, is the answer
-// to the one that its data names, else to the oldest. It is committed like any
-// message and given to the turn, which goes on; one that is not understood is kept,
-// and the question posed again; one that comes too late becomes a further turn.
+// with the open questions as its status, the oldest first. The next message to the
+// task, or to its conversation, is the answer to the one that its data names, else
+// to the oldest. It is committed like any message and given to the turn, which goes
+// on; one that is not understood is kept, and the question posed again; one that
+// comes too late becomes a further turn.
 // Questions end with their turn. How long one stays open is the runner's affair.
 //
 // The journal has a question from before it is shown until its answer has

@@ -94,6 +94,13 @@ func (r *runner) Cancel(_ context.Context, id string) error {
 	return nil
 }
 
+// Its turns neither take messages nor ask, and nothing holds them.
+
+func (r *runner) Refuses(executor.Job) error                          { return nil }
+func (r *runner) Steer(string, executor.Job, executor.Observer) error { return executor.ErrNotRunning }
+func (r *runner) Answer(string, agent.Answer) error                   { return executor.ErrNotAsked }
+func (r *runner) Held() string                                        { return "" }
+
 // noteIn says where attempts are noted.
 func (r *runner) noteIn(j tasks.Journal) {
 	if b, ok := j.(*brokenJournal); ok {

@@ -12,13 +12,6 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/late"
 )
 
-// A Holder is a [Runner] that can be held: it starts no turn while the model would
-// refuse it.
-type Holder interface {
-	// Held says why no turn is started, "" if they are.
-	Held() string
-}
-
 // hold notes that the model would refuse the run, and why.
 func (r *run) hold(held agent.Paused) {
 	r.waits = &held

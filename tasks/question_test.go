@@ -216,7 +216,7 @@ func TestAnswerTooLate(t *testing.T) {
 }
 
 // TestRunnerThatTakesNoAnswers: a message to a task that asks is a turn like any
-// other.
+// other, and what it would have answered is not open any more.
 func TestRunnerThatTakesNoAnswers(t *testing.T) {
 	r := newRunner()
 	e := newEngine(t, r)
@@ -229,7 +229,9 @@ func TestRunnerThatTakesNoAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	second := r.next(t)
-	wantTask(t, get(t, e, task.ID), a2a.TaskStateInputRequired, "May I?")
+	wantTask(t, get(t, e, task.ID), a2a.TaskStateWorking, "")
+	first.ask("q2", "And now?")
+	wantTask(t, get(t, e, task.ID), a2a.TaskStateInputRequired, "And now?")
 	first.answer("gave up") // its question goes with it
 	wantTask(t, get(t, e, task.ID), a2a.TaskStateWorking, "")
 	second.start().answer("done")

@@ -234,7 +234,7 @@ func (e *Engine) submitAgain(r *run) {
 	}
 	job.Mute = t.mute(r.from)
 	if !e.steerAgain(r, job) {
-		if _, err := e.submit(r, job); err != nil {
+		if _, err := e.cfg.submit(job, r.observe); err != nil {
 			// It stays in the journal for the next start.
 			e.log.Error("a message that was left unfinished could not be queued", "task_id", t.id, "err", err)
 			t.lock()
@@ -258,15 +258,14 @@ func (e *Engine) submitAgain(r *run) {
 // Or that one's turn has ended without it, and it waited for its own: then it may ask
 // for what the turn does not have, and waits again.
 func (e *Engine) steerAgain(r *run, job executor.Job) bool {
-	s, ok := e.cfg.Runner.(Steerer)
-	if !ok || job.Cut == nil {
+	if job.Cut == nil {
 		return false
 	}
 	t := r.task
 	t.lock()
 	into := t.runs[slices.IndexFunc(t.runs, func(other *run) bool { return other.recovered.Attempt > 0 })]
 	t.unlock()
-	return into != r && r.options.FitInto(into.options) && e.offer(s, into.jobID, r, job) == nil
+	return into != r && r.options.FitInto(into.options) && e.cfg.steer(into.jobID, job, r.observe) == nil
 }
 
 // obeyAgain carries out a command that an earlier process has accepted. It is

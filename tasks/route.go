@@ -21,11 +21,7 @@ import (
 // room says why the runner would not take the message, before it is committed: what is
 // refused by the thousand leaves nothing in the journal.
 func (e *Engine) room(in *incoming, t *task) error {
-	r, ok := e.cfg.Runner.(Bounded)
-	if !ok {
-		return nil
-	}
-	if err := r.Refuses(in.job(t, "")); err != nil {
+	if err := e.cfg.Runner.Refuses(in.job(t, "")); err != nil {
 		return e.notQueued(err)
 	}
 	return nil

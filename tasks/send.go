@@ -300,7 +300,7 @@ func (e *Engine) enqueue(ctx context.Context, in *incoming, t *task, commit func
 	}
 	ahead := 0
 	if err == nil {
-		ahead, err = e.submit(r, job)
+		ahead, err = e.cfg.submit(job, r.observe)
 	}
 	if err != nil {
 		e.withdraw(ctx, t, r)

@@ -14,15 +14,6 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
 )
 
-// A Steerer is a [Runner] whose running turns take further messages. Without it, a
-// message to a task whose turn runs becomes a further turn.
-type Steerer interface {
-	// Steer hands a message to the turn of the job into, as [executor.Executor.Steer]
-	// does. It must not block. [executor.ErrNotRunning] means that the job has no
-	// such turn, and that nothing was accepted.
-	Steer(into string, job executor.Job, observe executor.Observer) error
-}
-
 // steerWait is how long the sender of a message waits at most to hear whether the
 // running turn takes it.
 const steerWait = 5 * time.Second
@@ -30,15 +21,11 @@ const steerWait = 5 * time.Second
 // steer hands a message to the turn of its task that runs. It reports whether
 // that was possible.
 func (e *Engine) steer(t *task, r *run, job executor.Job) (bool, error) {
-	s, ok := e.cfg.Runner.(Steerer)
-	if !ok {
-		return false, nil
-	}
 	into := t.turning(r, job.Options)
 	if into == "" {
 		return false, nil
 	}
-	err := e.offer(s, into, r, job)
+	err := e.cfg.steer(into, job, r.observe)
 	if errors.Is(err, executor.ErrNotRunning) {
 		return false, nil
 	}

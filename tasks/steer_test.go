@@ -110,10 +110,7 @@ func TestSteeredInOneCommit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, journal := newSteerer(), &watchedJournal{Journal: newJournal(t)}
 		r.book = tasks.Book(journal.Journal.(tasks.Ledger))
-		e := newEngine(t, tasks.Runner(struct {
-			tasks.Runner
-			tasks.Steerer
-		}{r.runner, r}), func(c *tasks.Config) { c.Journal = journal })
+		e := newEngine(t, struct{ tasks.Runner }{r}, func(c *tasks.Config) { c.Journal = journal })
 		task := begin(t, e, request("m1", "c", "one"))
 		first := r.next(t).start()
 		second := sent(t, e, to(task, "m2", "two"))
@@ -270,16 +267,19 @@ func TestWishesSurviveTheTurn(t *testing.T) {
 	}
 }
 
+// An asking runner is one whose turns take messages, and ask.
+type asking struct {
+	*steerer
+	asker *asker
+}
+
+func (a asking) Answer(id string, answer agent.Answer) error { return a.asker.Answer(id, answer) }
+
 // TestHosts finds the task that a message without one becomes part of.
 func TestHosts(t *testing.T) {
 	r := newSteerer()
 	a := &asker{runner: r.runner}
-	var runner tasks.Runner = struct {
-		tasks.Runner
-		tasks.Steerer
-		tasks.Answerer
-	}{r.runner, r, a}
-	e := newEngine(t, runner, func(c *tasks.Config) { c.MidTurn = true })
+	e := newEngine(t, asking{r, a}, func(c *tasks.Config) { c.MidTurn = true })
 	task := begin(t, e, request("m1", "c", "one"))
 	first := r.next(t)
 	if other := begin(t, e, request("m2", "c", "not running yet")); other.ID == task.ID {

@@ -26,10 +26,7 @@ type runner struct {
 	jobs map[string]*job
 }
 
-var (
-	_ tasks.Runner   = (*runner)(nil)
-	_ tasks.Answerer = (*runner)(nil)
-)
+var _ tasks.Runner = (*runner)(nil)
 
 // A job is one that has not ended.
 type job struct {
@@ -79,7 +76,7 @@ func (r *runner) Cancel(ctx context.Context, id string) error {
 	}
 }
 
-// Answer implements [tasks.Answerer].
+// Answer implements [tasks.Runner].
 func (r *runner) Answer(jobID string, answer agent.Answer) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -91,6 +88,15 @@ func (r *runner) Answer(jobID string, answer agent.Answer) error {
 	j.asking = nil
 	return nil
 }
+
+// Refuses implements [tasks.Runner].
+func (*runner) Refuses(executor.Job) error { return nil }
+
+// Steer implements [tasks.Runner]: no script takes messages while it is played.
+func (*runner) Steer(string, executor.Job, executor.Observer) error { return executor.ErrNotRunning }
+
+// Held implements [tasks.Runner].
+func (*runner) Held() string { return "" }
 
 func (r *runner) close() {
 	r.mu.Lock()
