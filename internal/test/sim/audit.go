@@ -109,12 +109,13 @@ func (r *run) isOf(client string, m *message) bool {
 	return strings.HasPrefix(r.world.messages[jobOf(client)], wordsOf(m))
 }
 
-// auditOrder holds the first turns of the messages of a context against the order in which they were accepted.
+// auditOrder holds the first turns of the messages of a context against the order in which they were accepted. One that
+// became part of a turn that ran may have come before others that waited.
 func (r *run) auditOrder() {
 	first := map[*message]int{}
 	for i, t := range slices.Backward(r.world.all) {
 		for _, m := range r.books.messages {
-			if slices.ContainsFunc(t.clients, func(client string) bool { return r.isOf(client, m) }) {
+			if r.isOf(t.clients[0], m) {
 				first[m] = i
 			}
 		}

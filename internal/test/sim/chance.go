@@ -48,8 +48,10 @@ type weather struct {
 	commitFails    float64 // a commit
 	deaths         int     // of the runtime
 	deathAtCommit  float64 // of these, at a commit and not between two
+	stops          float64 // of those that are at none, are no deaths: it is told to stop
 	leaves, repeat float64 // clients
 	cancels        float64
+	names          float64 // of messages, the task of the one before
 	midTurn        bool
 }
 
@@ -63,13 +65,13 @@ func (c chance) weather() weather {
 		case 1:
 			return most
 		}
-		return most * d.Float64() / 3
+		return most * d.Float64() / 2
 	}
 	return weather{
-		agentDies: some(12), agentKilled: 100 * d.Float64(), cutBefore: some(15), cutAfter: some(15), startFails: some(20), turnsAway: some(10),
+		agentDies: some(20), agentKilled: 100 * d.Float64(), cutBefore: some(20), cutAfter: some(20), startFails: some(20), turnsAway: some(10),
 		lostEnd: some(15), lateEnd: some(30), hangs: some(8), ignores: some(50), asks: some(40), works: some(60),
-		refuses: some(15), refusesAlone: 100 * d.Float64(), full: some(8), takesNoSteer: some(30), commitFails: some(4),
-		deaths: max(0, d.IntN(6)-1), deathAtCommit: 100 * d.Float64(), leaves: some(60), repeat: some(60), cancels: some(25),
-		midTurn: d.happens(60),
+		refuses: some(15), refusesAlone: 100 * d.Float64(), full: some(8), takesNoSteer: some(50), commitFails: some(4),
+		deaths: d.IntN(6), deathAtCommit: 100 * d.Float64(), stops: 100 * d.Float64(), leaves: some(60), repeat: some(60), cancels: some(25),
+		midTurn: d.happens(50), names: some(60),
 	}
 }

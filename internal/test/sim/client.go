@@ -16,8 +16,12 @@ type message struct {
 	accepted    bool
 	refused     bool
 	task        a2a.TaskID
-	before      *message // that was accepted before it in its context
+	into        a2a.TaskID // that it names; empty for none
+	before      *message   // that was accepted before it in its context
 }
+
+// pauses are how long at the most a client waits before it sends the next message.
+var pauses = []time.Duration{time.Second, 5 * time.Second, 5 * time.Second, 40 * time.Second} //nolint:gochecknoglobals // a table
 
 // clients work through their contexts, each message after the one before was accepted.
 func (r *run) client(name string, messages int) {
@@ -25,8 +29,11 @@ func (r *run) client(name string, messages int) {
 	var before *message
 	for i := range messages {
 		d := r.world.of("client", name, i)
-		sleepFor(d.between(0, 40*time.Second))
+		sleepFor(d.between(0, pauses[d.IntN(len(pauses))]))
 		m := &message{id: fmt.Sprintf("%s-m%d", name, i), context: name, order: i, before: before}
+		if before != nil && d.happens(r.world.weather.names) {
+			m.into = before.task
+		}
 		r.books.add(m)
 		r.send(m, d)
 		before = m
@@ -89,6 +96,10 @@ func (r *run) follow(m *message, d draw) {
 // wordsOf are what a message says.
 func wordsOf(m *message) string { return "do " + m.id + "." }
 
+func (m *message) words() *a2a.Message {
+	return &a2a.Message{ID: m.id, ContextID: m.context, TaskID: m.into, Role: a2a.MessageRoleUser, Parts: a2a.ContentParts{a2a.NewTextPart(wordsOf(m))}}
+}
+
 // ways is how a client sends: most watch, some wait for the end, and some for nothing.
 func (r *run) ways(d draw) func(context.Context, *life, *message, chan struct{}) {
 	switch d.IntN(4) {
@@ -104,7 +115,7 @@ func (r *run) ways(d draw) func(context.Context, *life, *message, chan struct{})
 func (r *run) wait(ctx context.Context, l *life, m *message, went chan struct{}, atOnce bool) {
 	defer close(went)
 	result, err := l.engine.SendMessage(ctx, &a2a.SendMessageRequest{
-		Message: &a2a.Message{ID: m.id, ContextID: m.context, Role: a2a.MessageRoleUser, Parts: a2a.ContentParts{a2a.NewTextPart(wordsOf(m))}},
+		Message: m.words(),
 		Config:  &a2a.SendMessageConfig{ReturnImmediately: atOnce},
 	})
 	switch {
@@ -122,7 +133,7 @@ func (r *run) wait(ctx context.Context, l *life, m *message, went chan struct{},
 func (r *run) stream(ctx context.Context, l *life, m *message, went chan struct{}) {
 	told := false
 	for event, err := range l.engine.SendStreamingMessage(ctx, &a2a.SendMessageRequest{
-		Message: &a2a.Message{ID: m.id, ContextID: m.context, Role: a2a.MessageRoleUser, Parts: a2a.ContentParts{a2a.NewTextPart(wordsOf(m))}},
+		Message: m.words(),
 	}) {
 		if l.journal.dead.Load() { // what a dead runtime says was never heard
 			return
@@ -161,7 +172,7 @@ func (r *run) hearState(m *message, id a2a.TaskID, status a2a.TaskStatus) {
 
 func (r *run) hearError(m *message, err error) {
 	r.story.tell(m.id, "its client hears: %v", err)
-	if errors.Is(err, a2a.ErrInvalidParams) {
+	if errors.Is(err, a2a.ErrInvalidParams) || errors.Is(err, a2a.ErrUnsupportedOperation) && m.into != "" {
 		r.books.refuse(m)
 	}
 }

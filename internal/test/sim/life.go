@@ -60,7 +60,29 @@ func (l *life) die(r *run) {
 		l.journal.dead.Store(true)
 		close(l.over)
 		l.driver.die()
-		l.buried.Go(func() { l.clear() })
+		l.buried.Go(func() { _ = l.clear() })
+	})
+}
+
+// stop is SIGTERM: what has begun may end first, for a while.
+func (l *life) stop(r *run, patience time.Duration) {
+	l.ends.Do(func() {
+		r.story.tell("", "life %d is stopped", l.n)
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		_ = l.executor.Drain(ctx) // what has not ended by then is cut off
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			_ = l.engine.Close(ctx)
+		}()
+		if err := l.executor.Close(context.Background()); err != nil {
+			r.books.fault(nil, "the executor does not close: %v", err)
+		}
+		<-ended
+		l.journal.dead.Store(true)
+		close(l.over)
+		l.buried.Go(func() { _ = l.store.Close() })
 	})
 }
 

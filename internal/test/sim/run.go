@@ -36,7 +36,7 @@ func Seed(seed uint64, dir string) (faults []string) {
 	for i := range contexts {
 		name := fmt.Sprint("c", i)
 		r.clients.Add(1)
-		go r.client(name, 1+r.world.of("messages", name).IntN(5))
+		go r.client(name, 2+r.world.of("messages", name).IntN(8))
 	}
 	for n := range r.world.weather.deaths {
 		r.strike(n)
@@ -91,7 +91,7 @@ func (r *run) alive() *life {
 // strike kills the runtime, at a time or at a write, and has it built anew.
 func (r *run) strike(n int) {
 	d := r.world.of("strike", n)
-	time.Sleep(d.between(time.Second, 4*time.Minute))
+	time.Sleep(d.between(time.Second, time.Minute))
 	l := r.alive()
 	if d.happens(r.world.weather.deathAtCommit) {
 		r.mu.Lock()
@@ -105,6 +105,9 @@ func (r *run) strike(n int) {
 	r.mu.Lock()
 	r.killAt = 0
 	r.mu.Unlock()
+	if d.happens(r.world.weather.stops) {
+		l.stop(r, d.between(0, time.Minute))
+	}
 	l.die(r)
 	l.buried.Wait()
 	time.Sleep(d.between(10*time.Millisecond, 10*time.Second))

@@ -1,0 +1,150 @@
+package sim_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+)
+
+var mutate = flag.Bool("sim.mutations", false, "whether each mutation is to be found by the seeds")
+
+// A mutation puts back a fault that this program has had, or could have: old becomes new, once, in a file.
+type mutation struct{ what, file, old, new string }
+
+// mutations are what the simulation has to find. A place that has changed needs its mutation changed.
+func mutations() []mutation {
+	return []mutation{
+		{
+			"a turn in which a tool has run is run again", "executor/fate.go",
+			"case f.Tool, known.tool, f.Repeated, known.rerun:", "case f.Repeated, known.rerun:",
+		},
+		{
+			"a turn that has ended is not given its end", "executor/fate.go",
+			"case f.State == Refused, f.State == Concluded:", "case f.State == Refused:",
+		},
+		{
+			"an attempt is not written down before it is made", "executor/journal.go",
+			"return e.cfg.Journal.Begin(ctx, next)", "return nil",
+		},
+		{
+			"what was cut off by our own death is begun anew", "tasks/recover.go",
+			"if m := r.recovered; m.Attempt > 0 {", "if m := r.recovered; m.Attempt > 99 {",
+		},
+		{
+			"a message that stands in the turn gets one of its own", "executor/steered.go",
+			"case s.stage == stageTaken, errors.Is(context.Cause(s.ctx), ErrCanceled):", "case s.stage == stageTaken && j.ctx == nil, errors.Is(context.Cause(s.ctx), ErrCanceled):",
+		},
+		{
+			"a message whose way into the turn is not known is sent again", "executor/steered.go",
+			"case s.stage == stageOffered:", "case s.stage == stageOffered, s.stage == stageSent:",
+		},
+		{
+			"a message that a turn has not taken goes behind all others", "executor/places.go",
+			"return waiting.seq > s.seq })", "return false })",
+		},
+		{
+			"a turn that is being ended takes messages", "executor/steer.go",
+			"case stageRunning:", "case stageRunning, stageClosing, stageTold:",
+		},
+		{
+			"those that wait are not told that turns are started again", "executor/hold.go",
+			"close(h.changed)", "_ = h.changed",
+		},
+		{
+			"a turn that was answered waits behind the queue for ever", "executor/slots.go",
+			"[][]*slot{s.in[slotReturning], s.in[slotQueued]}", "[][]*slot{s.in[slotQueued]}",
+		},
+		{
+			"a message that comes twice is two", "tasks/send.go",
+			"known, err := e.known(ctx, in)", "known, err := store.Message{}, error(store.ErrUnknown)",
+		},
+		{
+			"a slot is not given back", "executor/queue.go",
+			"defer j.slot.release()", "defer func() {}()",
+		},
+		{
+			"who is canceled while it waits stays in the queue", "executor/places.go",
+			"q.jobs = append(q.jobs[:i], q.jobs[i+1:]...)", "q.jobs = append([]*job(nil), q.jobs...)",
+		},
+		{
+			"the end of a turn that our own stop has cut is the message's", "executor/ends.go",
+			"if errors.Is(cause, ErrShutdown) {", "if cause == nil {",
+		},
+		{
+			"a void turn keeps the messages that it was sent", "executor/steer.go",
+			"		default:\n			e.enterLocked(s, stageOffered)\n", "		default:\n",
+		},
+		{
+			"the runtime begins jobs while it stops", "executor/drain.go",
+			"if e.drain.on {", "if e.drain.on && e.waiting < 0 {",
+		},
+	}
+}
+
+// TestMutationsFit: each has its place in the program as it is.
+func TestMutationsFit(t *testing.T) {
+	for _, m := range mutations() {
+		text, err := os.ReadFile(filepath.Join(codextest.Root(t), m.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(string(text), m.old); n != 1 {
+			t.Errorf("%s: %q stands in %s %d times", m.what, m.old, m.file, n)
+		}
+	}
+}
+
+// TestMutations puts each back, and has the seeds find it. It takes minutes: make sim-mutations.
+func TestMutations(t *testing.T) {
+	if !*mutate {
+		t.Skip("make sim-mutations")
+	}
+	for _, m := range mutations() {
+		t.Run(strings.ReplaceAll(m.what, " ", "-"), func(t *testing.T) {
+			out, err := m.run(t)
+			found := regexp.MustCompile(`SEED=(\d+)\n\s*([^\n]*)`).FindStringSubmatch(out)
+			switch {
+			case err == nil:
+				t.Errorf("%d seeds find nothing", *seeds)
+			case found != nil:
+				t.Logf("seed %s: %s", found[1], found[2])
+			default:
+				t.Logf("%v: %.600s", err, out)
+			}
+		})
+	}
+}
+
+// run makes the seeds on a program with the mutation, until one fails.
+func (m mutation) run(t *testing.T) (string, error) {
+	t.Helper()
+	root, dir := codextest.Root(t), t.TempDir()
+	path := filepath.Join(root, m.file)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed, overlay := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json")
+	replace, err := json.Marshal(map[string]any{"Replace": map[string]string{path: changed}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, body := range map[string]string{changed: strings.Replace(string(text), m.old, m.new, 1), overlay: string(replace)} {
+		if err := os.WriteFile(name, []byte(body), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), "go", "test", "-vet=off", "-overlay", overlay, "-failfast", "-timeout", "10m", "-run", "^TestSeeds$",
+		"./internal/test/sim", "-sim.seeds", fmt.Sprint(*seeds), "-sim.first", fmt.Sprint(*first))
+	cmd.Dir = root
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
