@@ -35,6 +35,9 @@ func (r *run) audit(l *life) {
 // isDone reports whether all messages that were accepted have their ends, and nothing waits.
 func (r *run) isDone(l *life) bool {
 	for _, m := range r.books.all() {
+		if !m.accepted {
+			continue
+		}
 		task, err := l.engine.GetTask(context.Background(), &a2a.GetTaskRequest{ID: m.task})
 		if err != nil || !task.Status.State.Terminal() {
 			return false

@@ -88,7 +88,7 @@ func (r *run) follow(m *message, d draw) {
 			do(r.alive(), m)
 		}()
 	}
-	then("sends it again", w.repeat, 2*time.Minute, func(l *life, m *message) { r.stream(context.Background(), l, m, make(chan struct{})) })
+	then("sends it again", w.repeat, time.Minute, func(l *life, m *message) { r.stream(context.Background(), l, m, make(chan struct{})) })
 	then("cancels it", w.cancels, time.Minute, r.cancel)
 	then("comes back", w.leaves, time.Minute, r.resume)
 }
@@ -187,7 +187,7 @@ func (r *run) reply(id a2a.TaskID) {
 	if d.happens(20) {
 		return // nobody is there
 	}
-	after := d.between(0, 3*time.Minute)
+	after := d.between(0, time.Minute)
 	r.clients.Add(1)
 	go func() {
 		defer r.clients.Done()

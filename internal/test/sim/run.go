@@ -41,11 +41,21 @@ func Seed(seed uint64, dir string) (faults []string) {
 	for n := range r.world.weather.deaths {
 		r.strike(n)
 	}
-	time.Sleep(10 * time.Minute)
+	time.Sleep(3 * time.Minute)
 	r.world.settle()
+	left := make(chan struct{})
+	go func() {
+		defer close(left)
+		r.clients.Wait()
+	}()
+	select {
+	case <-left:
+	case <-time.After(12 * time.Hour):
+		r.books.fault(nil, "a client waits for ever")
+	}
 	l := r.alive()
-	for range 50 { // whoever has not ended in hours of calm never will
-		time.Sleep(15 * time.Minute)
+	for range 360 { // what has not ended in hours of calm never will
+		time.Sleep(2 * time.Minute)
 		if r.isDone(l) {
 			break
 		}
@@ -53,7 +63,7 @@ func Seed(seed uint64, dir string) (faults []string) {
 	r.audit(l)
 	l.die(r)
 	l.buried.Wait()
-	r.clients.Wait()
+	<-left
 	return r.told()
 }
 
@@ -99,7 +109,7 @@ func (r *run) strike(n int) {
 		r.mu.Unlock()
 		select {
 		case <-l.over:
-		case <-time.After(5 * time.Minute):
+		case <-time.After(time.Minute):
 		}
 	}
 	r.mu.Lock()

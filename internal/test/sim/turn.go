@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	idleFor = 5 * time.Minute  // without a sign of life a turn is ended
-	grace   = 5 * time.Second  // that the agent has to end it
-	gap     = time.Second      // after which an end that was not told is looked for
-	ttl     = 20 * time.Minute // of a question
+	idleFor = 2 * time.Minute // without a sign of life a turn is ended
+	grace   = 5 * time.Second // that the agent has to end it
+	gap     = time.Second     // after which an end that was not told is looked for
+	ttl     = 5 * time.Minute // of a question
 )
 
 // A turn is one that the agent works at (work.go), and that the scheduler follows. It implements [executor.Turn].

@@ -63,7 +63,7 @@ func (t *turn) step(d draw, i int) bool {
 		return t.goesOn(1000 * time.Hour)
 	case t.d.happens(w.refuses/3, "refuses", name, i):
 		if kind := t.kindOfRefusal(d); kind != "" {
-			t.d.refuse(kind, d.between(time.Second, 20*time.Minute))
+			t.d.refuse(kind, d.between(time.Second, 6*time.Minute))
 		}
 		t.finish(func(r *turnRecord) { r.status, r.refused, r.failure = turnFailed, true, "the model refuses" })
 		return false
