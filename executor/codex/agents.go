@@ -3,6 +3,8 @@ package codex
 import (
 	"encoding/json"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/items"
+
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/ask"
 )
@@ -27,10 +29,10 @@ type subagents struct {
 type subagent struct {
 	root    string                            // the turn of ours that it works for
 	turn    string                            // its own
-	open    map[call]bool                     // what is asked about by its begin
+	open    map[items.Call]bool               // what is asked about by its begin
 	session string                            // the thread that its conversation began with; empty until it was asked for
 	changes map[string][]appserver.FileChange // by item: what it is about to write, which a question of codex's does not say
-	calls   toolCalls
+	calls   items.Calls
 }
 
 func newAgents() subagents {
@@ -40,7 +42,7 @@ func newAgents() subagents {
 func (a *subagents) begin(threadID, root, turn string) {
 	a.end(threadID)
 	delete(a.done, threadID)
-	a.at[threadID] = &subagent{root: root, turn: turn, open: map[call]bool{}, changes: map[string][]appserver.FileChange{}, calls: toolCalls{}}
+	a.at[threadID] = &subagent{root: root, turn: turn, open: map[items.Call]bool{}, changes: map[string][]appserver.FileChange{}, calls: items.Calls{}}
 }
 
 func (a *subagents) end(threadID string) {
@@ -54,11 +56,11 @@ func (a *subagents) end(threadID string) {
 
 // started reports whether the item has the id of another that is open and may be taken for it.
 func (a *subagents) started(threadID string, item appserver.Item) (twice bool) {
-	begun := call{item.Type, item.ID}
-	if one := a.at[threadID]; one != nil && begun.isAsked() {
+	begun := items.CallOf(item)
+	if one := a.at[threadID]; one != nil && begun.IsAsked() {
 		twice = one.open[begun]
 		one.open[begun] = true
-		one.calls.started(item)
+		one.calls.Started(item)
 	}
 	if item.Type == appserver.ItemFileChange {
 		a.keep(threadID, item)
@@ -68,8 +70,8 @@ func (a *subagents) started(threadID string, item appserver.Item) (twice bool) {
 
 func (a *subagents) completed(threadID string, item appserver.Item) {
 	if one := a.at[threadID]; one != nil {
-		delete(one.open, call{item.Type, item.ID})
-		one.calls.completed(item)
+		delete(one.open, items.CallOf(item))
+		one.calls.Completed(item)
 	}
 	if item.Type == appserver.ItemFileChange {
 		a.forget(threadID, item.ID)
@@ -142,12 +144,12 @@ func (d *Driver) calledTwice(n appserver.ItemNote, started bool) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !d.closed { // as in followAgent
-		d.wg.Go(func() { d.onItem(itemOf(n.Item)) })
+		d.wg.Go(func() { d.onItem(items.Of(n.Item)) })
 	}
 	switch {
 	case d.agents.at[n.ThreadID] == nil: // of a turn that was cut
 		return false
-	case len(n.Item.ID) > mostOfID:
+	case len(n.Item.ID) > items.MostID:
 		return true
 	case started:
 		return d.agents.started(n.ThreadID, n.Item)
@@ -171,5 +173,5 @@ func (d *Driver) calledByAgent(threadID string, call ask.Call) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	one := d.agents.at[threadID]
-	return one != nil && one.calls.has(call)
+	return one != nil && one.calls.Has(call)
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/items"
+
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
 
@@ -91,10 +93,10 @@ func TestBoundsOfChangesOfAgents(t *testing.T) {
 func TestChangesOfAnotherThread(t *testing.T) {
 	t.Parallel()
 	e := New(Config{})
-	turn := &turn{d: e, c: &conversation{threadID: "thread"}, record: newRecord()}
+	turn := &turn{d: e, c: &conversation{threadID: "thread"}, record: items.NewRecord()}
 	var own appserver.FileChange
 	own.Path = "/own"
-	turn.record.changes["i"] = []appserver.FileChange{own}
+	turn.record.Changes["i"] = []appserver.FileChange{own}
 	tell(e, appserver.NoteTurnStarted, "sub", agentTurn)
 	tell(e, appserver.NoteItemStarted, "sub", patchOf("i", "/sub", "+"))
 	for threadID, want := range map[string]string{"thread": "/own", "sub": "/sub", "other": ""} {

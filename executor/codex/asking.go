@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/items"
+
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/ask"
 )
@@ -64,10 +66,10 @@ func (t *turn) tellExceeded() {
 // view is what the turn knows beside a question. The ids of items are those of a thread: a
 // change of its own has nothing to do with what a subagent asks.
 func (t *turn) view(q *question) ask.View {
-	with := ask.View{Hide: t.d.cfg.Hide, Lead: t.d.whereabouts, Home: t.d.home(), Called: t.record.calls.has}
-	with.Changes = func(itemID string) []agent.Change { return changesIn(t.record.changes[itemID]) }
+	with := ask.View{Hide: t.d.cfg.Hide, Lead: t.d.whereabouts, Home: t.d.home(), Called: t.record.Calls.Has}
+	with.Changes = func(itemID string) []agent.Change { return items.Changes(t.record.Changes[itemID]) }
 	if q.req.ThreadID != t.c.threadID {
-		with.Changes = func(itemID string) []agent.Change { return changesIn(t.d.changesOfAgent(q.req.ThreadID, itemID)) }
+		with.Changes = func(itemID string) []agent.Change { return items.Changes(t.d.changesOfAgent(q.req.ThreadID, itemID)) }
 		with.Called = func(call ask.Call) bool { return t.d.calledByAgent(q.req.ThreadID, call) }
 	}
 	return with
@@ -167,7 +169,7 @@ func (t *turn) yield() (waits bool) {
 	open, given := t.inquiry.standing()
 	switch {
 	case given > 0: // handAnswers sees to it
-	case open > 0 && len(t.record.open) <= open:
+	case open > 0 && len(t.record.Open) <= open:
 		t.To.Park()
 	case !t.inquiry.calledOff():
 		t.To.Seize() // codex goes on, with our answer or without

@@ -68,7 +68,7 @@ func (t *turn) Leave(end *agent.Ended) {
 // SoFar is the record of the turn.
 func (t *turn) SoFar() agent.Ended {
 	end := t.summary()
-	end.Tools = t.record.tools()
+	end.Tools = t.record.Tools()
 	return end
 }
 

@@ -3,6 +3,8 @@ package codex
 import (
 	"testing"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/items"
+
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 )
@@ -24,7 +26,7 @@ func TestTurnOfNobody(t *testing.T) {
 		"another attempt": {[]string{"job.2"}, false},
 		"without an id":   {[]string{""}, false},
 	} {
-		turn := &turn{Order: executor.Order{Attempt: executor.Attempt{Job: "job", N: 1}}, record: newRecord()}
+		turn := &turn{Order: executor.Order{Attempt: executor.Attempt{Job: "job", N: 1}}, record: items.NewRecord()}
 		ours := true
 		for _, id := range c.ids {
 			ours = turn.isOurs(appserver.Item{Type: appserver.ItemUserMessage, ClientID: id})

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/items"
+
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 )
@@ -31,7 +33,7 @@ func (t *turn) endCommands() {
 // endTerminals ends the background terminals that this turn opened.
 func (t *turn) endTerminals(ctx context.Context) error {
 	return endTerminals(ctx, t.on, t.c.threadID, func(terminal appserver.BackgroundTerminal) bool {
-		return t.record.opened(terminal.ItemID)
+		return t.record.Opened(terminal.ItemID)
 	})
 }
 
@@ -70,7 +72,7 @@ func (t *turn) endLeftovers() {
 	ctx, cancel := t.callContext()
 	defer cancel()
 	t.d.killCommands(ctx, func(c appserver.Command) bool {
-		earlier := t.c.earlier[c.CallID] && !t.record.opened(c.CallID)
+		earlier := t.c.earlier[c.CallID] && !t.record.Opened(c.CallID)
 		return (c.ThreadID == t.c.threadID || c.SessionID == t.c.threadID) && !earlier
 	})
 }
@@ -81,11 +83,11 @@ func (t *turn) endLeftovers() {
 const mostEarlier = 256
 
 // remember takes the commands of a turn that has ended among the earlier ones.
-func (c *conversation) remember(r *record) {
-	if len(c.earlier)+len(r.commands) > mostEarlier || c.earlier == nil {
+func (c *conversation) remember(r *items.Record) {
+	if len(c.earlier)+len(r.Commands) > mostEarlier || c.earlier == nil {
 		c.earlier = map[string]bool{}
 	}
-	maps.Copy(c.earlier, r.commands)
+	maps.Copy(c.earlier, r.Commands)
 }
 
 // childEnded cleans up after a child, before the next one starts.

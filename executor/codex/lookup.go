@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/items"
+
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
@@ -174,7 +176,7 @@ func isOfSomeJob(clientID string) bool {
 // has not seen it.
 func (d *Driver) deliver(c *conversation, of executor.Order, t *turn, found finding) *agent.Ended {
 	if t == nil {
-		t = &turn{Order: of, d: d, c: c, id: found.turn.ID, record: newRecord(), before: c.uncertain(), attention: newAttention(), inquiry: &inquiry{over: func() {}}}
+		t = &turn{Order: of, d: d, c: c, id: found.turn.ID, record: items.NewRecord(), before: c.uncertain(), attention: newAttention(), inquiry: &inquiry{over: func() {}}}
 		defer t.attention.close()
 	}
 	t.on = found.on
@@ -236,12 +238,12 @@ func (f finding) jobs() (all []string) {
 // soFar is what an attempt has shown: what this process has seen of it, which is nil for nothing, and
 // what the history has.
 func (f finding) soFar(seen *turn) agent.Ended {
-	r := newRecord()
+	r := items.NewRecord()
 	if seen != nil {
 		r = seen.record
 	}
 	for _, item := range f.items() {
-		r.keep(item)
+		r.Keep(item)
 	}
-	return agent.Ended{Messages: r.messages, Diff: r.diff, Usage: r.usage}
+	return agent.Ended{Messages: r.Messages, Diff: r.Diff, Usage: r.Usage}
 }

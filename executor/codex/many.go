@@ -4,8 +4,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/items"
+
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
 
 // Each message of the agent is an artifact that all who read the task go through, and the
@@ -15,25 +16,11 @@ import (
 // errMany is the cause for which a turn with more of them is ended.
 var errMany = errors.New("the turn has too many messages, or ids that are too long")
 
-// mostOfID is how long the id of an item may be, which is kept with all that is told of it. codex's
-// own have some 40 bytes; those of messages and calls are the endpoint's, and some put a signature of
-// some KiB into it.
-const mostOfID = 16 << 10
-
 // manyFailure is what the sender of its message is told.
 func manyFailure(most int) *agent.Failure {
 	return &agent.Failure{
 		Kind: agent.FailModel,
 		Message: fmt.Sprintf("the model's endpoint sent more than %d messages in one turn, or ids of more than %d bytes, and the turn was ended. "+
-			"What they said is kept. Send the message again; an endpoint that does this again is broken, or lies", most, mostOfID),
+			"What they said is kept. Send the message again; an endpoint that does this again is broken, or lies", most, items.MostID),
 	}
-}
-
-// spoke counts the messages that have begun, or come to their end without, and returns how
-// many there are.
-func (r *record) spoke(item appserver.Item, started bool) int {
-	if item.Type == appserver.ItemAgentMessage && started {
-		r.spoken++
-	}
-	return max(r.spoken, len(r.messages))
 }

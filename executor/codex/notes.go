@@ -3,6 +3,8 @@ package codex
 import (
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/items"
+
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
@@ -39,7 +41,7 @@ func (t *turn) handle(note appserver.Notification) *agent.Ended {
 
 func (t *turn) delta(note appserver.Notification, event func(appserver.DeltaNote) agent.Event) {
 	var d appserver.DeltaNote
-	if t.decode(note, &d) && d.TurnID == t.id && len(d.ItemID) <= mostOfID {
+	if t.decode(note, &d) && d.TurnID == t.id && len(d.ItemID) <= items.MostID {
 		t.answered()
 		if note.Method == appserver.NoteAgentMessageDelta {
 			t.hasRead()
@@ -53,10 +55,10 @@ func (t *turn) item(note appserver.Notification) *agent.Ended {
 	if !t.decode(note, &n) {
 		return nil
 	}
-	item := itemOf(n.Item)
+	item := items.Of(n.Item)
 	t.d.onItem(item)
 	started := note.Method == appserver.NoteItemStarted
-	switch long := len(n.Item.ID) > mostOfID; {
+	switch long := len(n.Item.ID) > items.MostID; {
 	case n.TurnID != t.id && long: // what an earlier turn has left ends no other
 		return nil
 	case n.TurnID != t.id:
@@ -69,11 +71,11 @@ func (t *turn) item(note appserver.Notification) *agent.Ended {
 	}
 	switch {
 	case !started:
-		t.record.completed(n.Item)
-	case t.record.started(n.Item):
+		t.record.Completed(n.Item)
+	case t.record.Started(n.Item):
 		t.inquiry.doubt()
 	}
-	if t.record.spoke(n.Item, started) > t.d.cfg.MaxMessages {
+	if t.record.Spoke(n.Item, started) > t.d.cfg.MaxMessages {
 		return t.stopFor(errMany)
 	}
 	t.tell(n.Item, item, started)
@@ -91,7 +93,7 @@ func (d *Driver) onItem(item agent.Item) {
 // it, and has none of codex's queue. codex folds a message into a turn that it has begun by itself, and
 // may tell of it before the words that it has begun that for.
 func (t *turn) isOurs(message appserver.Item) bool {
-	if !t.opened && !t.record.gap { // else the first may have been dropped
+	if !t.opened && !t.record.Gap { // else the first may have been dropped
 		t.foreign = message.ClientID != t.ClientID()
 	}
 	t.foreign = t.foreign || message.ClientID != "" && !isOfSomeJob(message.ClientID)
@@ -144,7 +146,7 @@ func (t *turn) status(note appserver.Notification) {
 		return
 	}
 	t.doubted = time.Time{}
-	if !t.record.gap { // what was said of idling was older than the turn
+	if !t.record.Gap { // what was said of idling was older than the turn
 		t.attention.after(0, timerGap)
 	}
 }
@@ -154,7 +156,7 @@ func (t *turn) status(note appserver.Notification) {
 func (t *turn) overflow(note appserver.Notification) {
 	var n appserver.OverflowNote
 	if t.decode(note, &n) && !n.Deltas {
-		t.record.gap = true
+		t.record.Gap = true
 		t.attention.after(gapWait, timerGap)
 	}
 }
@@ -166,18 +168,18 @@ func (t *turn) progress(note appserver.Notification) {
 		var n appserver.PlanNote
 		if t.decode(note, &n) && n.TurnID == t.id {
 			t.hasRead()
-			t.To.Tell(agent.PlanUpdated{Explanation: n.Explanation, Steps: stepsOf(n.Plan)})
+			t.To.Tell(agent.PlanUpdated{Explanation: n.Explanation, Steps: items.Steps(n.Plan)})
 		}
 	case appserver.NoteDiffUpdated:
 		var n appserver.DiffNote
 		if t.decode(note, &n) && n.TurnID == t.id {
-			t.record.diff = n.Diff
+			t.record.Diff = n.Diff
 			t.To.Tell(agent.DiffUpdated{Diff: n.Diff})
 		}
 	case appserver.NoteTokenUsage:
 		var n appserver.UsageNote
 		if t.decode(note, &n) && n.TurnID == t.id {
-			t.record.count(n.TokenUsage.Last)
+			t.record.Count(n.TokenUsage.Last)
 			t.c.nearlyFull = 10*n.TokenUsage.Last.TotalTokens >= 9*n.TokenUsage.ModelContextWindow
 			total := agent.Usage(n.TokenUsage.Total)
 			t.c.spent.Store(&total)

@@ -24,7 +24,7 @@ func (t *turn) settle(final appserver.Turn) *agent.Ended {
 		t.endCommands()
 	}
 	end := t.summary()
-	end.Tools = t.record.tools() || final.Status != appserver.TurnCompleted && t.tools()
+	end.Tools = t.record.Tools() || final.Status != appserver.TurnCompleted && t.tools()
 	switch {
 	case final.Status == appserver.TurnCompleted && !t.isNone():
 		end.Outcome = agent.Completed // also when a cancel came too late
@@ -50,19 +50,19 @@ func (t *turn) isNone() bool {
 // turn/completed holds them all unless the turn was interrupted; after a gap
 // the history is asked.
 func (t *turn) repair(final appserver.Turn) {
-	if t.record.gap {
+	if t.record.Gap {
 		turns, err := t.turns()
 		if err != nil {
 			t.d.log.Warn("a turn with a gap could not be repaired", "turn_id", t.id, "err", err)
 		}
 		for _, turn := range turns {
 			if turn.ID == t.id {
-				final.Items, t.record.messages = turn.Items, nil
+				final.Items, t.record.Messages = turn.Items, nil
 			}
 		}
 	}
 	for _, item := range final.Items {
-		t.record.keep(item)
+		t.record.Keep(item)
 	}
 }
 
@@ -106,13 +106,13 @@ func (t *turn) fillStopped(end *agent.Ended) {
 
 // summary is the end of the turn without its outcome.
 func (t *turn) summary() agent.Ended {
-	return agent.Ended{Messages: t.record.messages, Diff: t.record.diff, Usage: t.record.usage}
+	return agent.Ended{Messages: t.record.Messages, Diff: t.record.Diff, Usage: t.record.Usage}
 }
 
 // tools reports whether a tool of the turn started. A command may run before
 // codex says so on stdout, but not before it has written it down.
 func (t *turn) tools() bool {
-	if t.record.tools() {
+	if t.record.Tools() {
 		return true
 	}
 	trace, err := t.d.cfg.ReadTrace(t.c.rollout, t.ClientID())

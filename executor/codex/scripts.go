@@ -20,10 +20,10 @@ import (
 func (t *turn) stray(item appserver.Item, said agent.Item, started bool) {
 	switch {
 	case started && item.Type.IsTool():
-		t.record.strays[item.ID] = true
+		t.record.Strays[item.ID] = true
 		t.To.Tell(agent.ItemStarted{Item: said, Stray: true})
-	case !started && t.record.strays[item.ID]:
-		delete(t.record.strays, item.ID)
+	case !started && t.record.Strays[item.ID]:
+		delete(t.record.Strays, item.ID)
 		t.To.Tell(agent.ItemCompleted{Item: said})
 	}
 }

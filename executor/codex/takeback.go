@@ -52,7 +52,7 @@ func (d *Driver) clear(c *conversation, t *turn, end *agent.Ended) {
 		return
 	}
 	behind := t.unreadable || t.refusedByAnother()
-	switch read := c.read == t.id || len(end.Messages) > 0 || t.record.gap; {
+	switch read := c.read == t.id || len(end.Messages) > 0 || t.record.Gap; {
 	case read && t.unreadable:
 		end.Failure.Message += staysIn + ifAgain
 	case !read && (behind || c.otherModel(t.Options) != ""):

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/items"
+
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
@@ -22,7 +24,7 @@ type turn struct {
 	id        string
 	afresh    freshness
 	before    briefing // what its conversation had been told of before it
-	record    record
+	record    items.Record
 	attention *attention
 	inquiry   *inquiry
 	clock     clock
@@ -88,7 +90,7 @@ func (d *Driver) startTurn(c *conversation, of executor.Order, on *child) (t *tu
 
 // newTurn returns a turn that is about to begin on the thread of c.
 func (d *Driver) newTurn(c *conversation, of executor.Order, on *child) *turn {
-	t := &turn{Order: of, d: d, c: c, on: on, unsure: c.resumable && c.ran != c.own.model, behindOther: c.named, record: newRecord(), attention: newAttention()}
+	t := &turn{Order: of, d: d, c: c, on: on, unsure: c.resumable && c.ran != c.own.model, behindOther: c.named, record: items.NewRecord(), attention: newAttention()}
 	t.inquiry = d.openInquiry(c.threadID, of, func() { t.attention.raise(wakeQuestion) })
 	return t
 }
@@ -101,7 +103,7 @@ func (t *turn) begin() (id string, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Ctx), d.cfg.Patience)
 	defer cancel()
 	params := appserver.TurnStartParams{
-		ThreadID: c.threadID, ClientUserMessageID: t.ClientID(), Input: inputsFor(t.Input), Trace: appserver.TraceContext(t.Trace),
+		ThreadID: c.threadID, ClientUserMessageID: t.ClientID(), Input: items.Inputs(t.Input), Trace: appserver.TraceContext(t.Trace),
 	}
 	d.adjust(c, t.Options, on, &params)
 	instructions, tells := d.brief(c, &params)
@@ -174,7 +176,7 @@ func (t *turn) Steer(ctx context.Context, as executor.Attempt, input []agent.Inp
 	ctx, cancel := context.WithTimeout(ctx, min(steerTimeout, t.d.cfg.Patience))
 	defer cancel()
 	err := t.on.TurnSteer(ctx, appserver.TurnSteerParams{
-		ThreadID: t.c.threadID, ExpectedTurnID: t.id, Input: inputsFor(input), ClientUserMessageID: as.ClientID(),
+		ThreadID: t.c.threadID, ExpectedTurnID: t.id, Input: items.Inputs(input), ClientUserMessageID: as.ClientID(),
 	})
 	if _, refused := errors.AsType[*appserver.RPCError](err); refused {
 		return fmt.Errorf("%w: %w", executor.ErrNotTaken, err)

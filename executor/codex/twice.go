@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
 
 // The model's endpoint chooses the ids of calls, and codex keeps what it asks by them: where two
@@ -24,19 +23,6 @@ func twiceFailure() *agent.Failure {
 		Message: "the model's endpoint gave two calls at once the same id, so an answer to what codex asks about one could have gone to the other. " +
 			"Nothing more was allowed, and the turn was ended. Send the message again; an endpoint that does this again is broken, or lies",
 	}
-}
-
-// A call is a tool item while it is open. Items of several kinds may have one id.
-type call struct {
-	kind appserver.ItemType
-	id   string
-}
-
-// isAsked reports whether it takes the begin of an item to know that a second call has its id: a
-// question about a tool of an MCP server has no id, and one about a change shows what began with
-// it. One about a command has both, and codex tells of one begin only for two commands.
-func (c call) isAsked() bool {
-	return c.kind == appserver.ItemFileChange || c.kind == appserver.ItemMcpToolCall
 }
 
 // clashesLocked reports whether codex has put q in the place of another question.

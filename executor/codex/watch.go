@@ -49,7 +49,7 @@ func (t *turn) alive() {
 		t.attention.after(left, timerTurn)
 	}
 	idle, item := t.d.cfg.IdleTimeout, time.Duration(0)
-	if t.record.toolsOpen() {
+	if t.record.ToolsOpen() {
 		idle, item = 0, t.d.cfg.ItemTimeout
 	}
 	t.attention.after(idle, timerIdle)

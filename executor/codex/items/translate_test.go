@@ -1,4 +1,4 @@
-package codex
+package items
 
 import (
 	"encoding/json"
@@ -18,7 +18,7 @@ func TestItemKindsAreFew(t *testing.T) {
 		appserver.ItemFileChange: agent.KindFileChange, appserver.ItemMcpToolCall: agent.KindMCP, appserver.ItemDynamicToolCall: agent.KindTool,
 		appserver.ItemWebSearch: agent.KindWebSearch, appserver.ItemImageGeneration: agent.KindOther, "invented": agent.KindOther,
 	} {
-		got := itemOf(appserver.Item{Type: kind})
+		got := Of(appserver.Item{Type: kind})
 		if got.Kind != want || got.Name != string(kind) || got.Kind.IsTool() != kind.IsTool() {
 			t.Errorf("%s is %q, %q", kind, got.Kind, got.Name)
 		}
@@ -37,17 +37,17 @@ func TestItemsInOurWords(t *testing.T) {
 		{appserver.Item{Type: appserver.ItemMcpToolCall, Result: raw(`null`), Error: raw(`{"message":"gone"}`)}, "gone", "gone"},
 		{appserver.Item{Type: appserver.ItemCommandExecution, AggregatedOutput: "done"}, "done", ""},
 	} {
-		if got := itemOf(c.of); got.Output != c.output || got.Error != c.wrong {
+		if got := Of(c.of); got.Output != c.output || got.Error != c.wrong {
 			t.Errorf("%+v has %q, %q", c.of, got.Output, got.Error)
 		}
 	}
 	picture, _ := json.Marshal([]byte("png"))
-	if got := itemOf(appserver.Item{Type: appserver.ItemImageGeneration, Result: picture}); string(got.Picture) != "png" {
+	if got := Of(appserver.Item{Type: appserver.ItemImageGeneration, Result: picture}); string(got.Picture) != "png" {
 		t.Errorf("the picture is %q", got.Picture)
 	}
 	change := appserver.FileChange{Path: "/a", Diff: "+one"}
 	change.Kind.Type, change.Kind.MovePath = "update", "/b"
-	got := itemOf(appserver.Item{Type: appserver.ItemFileChange, Changes: []appserver.FileChange{change}}).Changes
+	got := Of(appserver.Item{Type: appserver.ItemFileChange, Changes: []appserver.FileChange{change}}).Changes
 	if diff := cmp.Diff([]agent.Change{{Path: "/a", To: "/b", Kind: "update", Diff: "+one"}}, got); diff != "" {
 		t.Error(diff)
 	}

@@ -1,4 +1,4 @@
-package codex
+package items
 
 import (
 	"encoding/json"
@@ -7,10 +7,8 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
 
-// What codex says, in the words of package agent, and the other way round.
-
-// itemOf is an item of codex's. This is the one switch over its kinds.
-func itemOf(i appserver.Item) agent.Item {
+// Of is an item of codex's. This is the one switch over its kinds.
+func Of(i appserver.Item) agent.Item {
 	item := agent.Item{
 		ID: i.ID, Kind: agent.KindOther, Name: string(i.Type), Status: i.Status, DurationMs: i.DurationMs, Output: i.Output(),
 		Server: i.Server, Tool: i.Tool, Arguments: i.Arguments,
@@ -27,7 +25,7 @@ func itemOf(i appserver.Item) agent.Item {
 	case appserver.ItemCommandExecution:
 		item.Kind, item.Command, item.Cwd, item.ExitCode = agent.KindCommand, i.Command, i.Cwd, i.ExitCode
 	case appserver.ItemFileChange:
-		item.Kind, item.Changes = agent.KindFileChange, changesIn(i.Changes)
+		item.Kind, item.Changes = agent.KindFileChange, Changes(i.Changes)
 	case appserver.ItemMcpToolCall:
 		item.Kind, item.Error = agent.KindMCP, errorIn(i.Error)
 	case appserver.ItemDynamicToolCall:
@@ -40,7 +38,8 @@ func itemOf(i appserver.Item) agent.Item {
 	return item
 }
 
-func changesIn(all []appserver.FileChange) []agent.Change {
+// Changes are those of a file change.
+func Changes(all []appserver.FileChange) []agent.Change {
 	changes := make([]agent.Change, 0, len(all))
 	for _, c := range all {
 		changes = append(changes, agent.Change{Path: c.Path, To: c.Kind.MovePath, Kind: c.Kind.Type, Diff: c.Diff})
@@ -56,7 +55,8 @@ func errorIn(raw json.RawMessage) string {
 	return said.Message
 }
 
-func stepsOf(plan []appserver.PlanStep) []agent.PlanStep {
+// Steps are those of a plan.
+func Steps(plan []appserver.PlanStep) []agent.PlanStep {
 	steps := make([]agent.PlanStep, 0, len(plan))
 	for _, s := range plan {
 		steps = append(steps, agent.PlanStep(s))
@@ -64,7 +64,8 @@ func stepsOf(plan []appserver.PlanStep) []agent.PlanStep {
 	return steps
 }
 
-func inputsFor(input []agent.Input) []appserver.UserInput {
+// Inputs is the input of a turn, in codex's words.
+func Inputs(input []agent.Input) []appserver.UserInput {
 	all := make([]appserver.UserInput, 0, len(input))
 	for _, i := range input {
 		all = append(all, appserver.UserInput{Type: string(i.Type), Text: i.Text, URL: i.URL, Path: i.Path})
