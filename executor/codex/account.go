@@ -118,7 +118,7 @@ func (d *Driver) LookAtAccount(ctx context.Context) error {
 	defer cancel()
 	note, err := on.RateLimitsRead(ctx)
 	if err == nil {
-		d.limits.keep(note, d.cfg.Metrics)
+		d.failures.Limits.Keep(note, d.cfg.Metrics)
 	}
 	return err
 }

@@ -3,10 +3,9 @@ package codex
 import (
 	"encoding/json"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/items"
-
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/ask"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/items"
 )
 
 // Bounds of what is kept of the changes that subagents have begun. One that has no room is

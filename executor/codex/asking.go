@@ -7,10 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/items"
-
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/ask"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/items"
 )
 
 // tellQuestions tells the observer what codex asks, and what it needs no answer to any

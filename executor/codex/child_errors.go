@@ -55,13 +55,13 @@ func (d *Driver) untaken(err error) agent.Ended {
 	}
 	end := agent.Ended{Outcome: agent.Failed}
 	if refused, ok := errors.AsType[*appserver.RPCError](err); ok {
-		end.Failure = &agent.Failure{Kind: agent.FailModel, Message: "codex refused the message: " + d.words(refused.Message)}
+		end.Failure = &agent.Failure{Kind: agent.FailModel, Message: "codex refused the message: " + d.failures.Words(refused.Message)}
 		if appserver.IsPassing(err) {
 			end.Failure.Message += ". The conversation is kept: send the message again when this is mended, or begin a new one (/new, or another contextId)"
 		}
 		return end
 	}
-	end.Failure = &agent.Failure{Kind: agent.FailUnreachable, Message: d.words(unreachable(err))}
+	end.Failure = &agent.Failure{Kind: agent.FailUnreachable, Message: d.failures.Words(unreachable(err))}
 	return end
 }
 

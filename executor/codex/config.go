@@ -8,6 +8,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/failure"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/within"
 )
@@ -131,7 +132,7 @@ func (u Unready) Error() string { return string(u) }
 type Metrics interface {
 	ChildStarted()
 	ChildRestarted(reason string)
-	LimitUsed(window string, percent int) // of the account's allowance; window is primary or secondary
+	failure.Metrics
 }
 
 type noMetrics struct{}

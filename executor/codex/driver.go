@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/failure"
 )
 
 // A Driver has codex carry turns out. It implements [executor.Driver]. Create it with [New].
@@ -21,7 +22,7 @@ type Driver struct {
 	toolSet  string   // of cfg.Thread.DynamicTools
 	versions versions // of the instructions
 	account  account
-	limits   limits
+	failures *failure.Reader
 
 	reading   sync.Mutex // held while a large request of codex is read
 	writable  writable
@@ -47,6 +48,7 @@ func New(cfg Config) *Driver {
 	d := &Driver{
 		cfg:           cfg,
 		log:           cfg.Logger,
+		failures:      failure.NewReader(cfg.Redact),
 		toolSet:       toolSet(cfg.Thread.DynamicTools),
 		conversations: map[string]*conversation{},
 		threads:       map[string]bool{},

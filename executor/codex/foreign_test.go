@@ -3,10 +3,9 @@ package codex
 import (
 	"testing"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/items"
-
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/items"
 )
 
 // TestTurnOfNobody: a turn is no more ours when it has a message of codex's queue in it, wherever that

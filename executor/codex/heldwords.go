@@ -1,16 +1,14 @@
 package codex
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
-	"regexp"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/failure"
 )
-
-// missingName finds the variable in [missingKey]'s words.
-var missingName = regexp.MustCompile(missingKey + ": `([^`]+)`")
 
 // show tells the waiting jobs how the login stands, if that has changed.
 func (k *keeper) show() {
@@ -39,10 +37,7 @@ const then = "; this message waits, and then runs by itself"
 
 // words says what is wrong with the credential, and what to do about it.
 func (k *keeper) words() (string, map[string]any) {
-	variable := k.d.keyVariable()
-	if m := missingName.FindStringSubmatch(k.why.Why); m != nil {
-		variable = m[1]
-	}
+	variable := cmp.Or(failure.MissingVariable(k.why.Why), k.d.keyVariable())
 	switch {
 	case k.login != nil:
 		return fmt.Sprintf("The model needs a login (%s). Open %s, enter the code %s and log in%s. The code is good for 15 minutes.",

@@ -7,11 +7,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/items"
-
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/items"
 )
 
 // A finding is what codex knows of an attempt.
@@ -206,7 +205,7 @@ func (d *Driver) stateOf(found finding) executor.FindingState {
 
 // refusesLogin reports whether an error is that the model refuses the credential.
 func (d *Driver) refusesLogin(failed *appserver.TurnError) bool {
-	r := d.refusalOf(failed)
+	r := d.failures.Refusal(failed)
 	return r != nil && r.Kind == agent.FailAuth
 }
 

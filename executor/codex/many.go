@@ -4,9 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/items"
-
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/items"
 )
 
 // Each message of the agent is an artifact that all who read the task go through, and the

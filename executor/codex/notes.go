@@ -3,10 +3,9 @@ package codex
 import (
 	"time"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/items"
-
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/items"
 )
 
 // handle passes one notification of the thread on as an event. It returns the
@@ -202,7 +201,7 @@ func (t *turn) warning(note appserver.Notification) {
 	if n.ToModel != "" {
 		n.Message = "the model was changed from " + n.FromModel + " to " + n.ToModel
 	}
-	t.To.Tell(agent.Notice{Text: t.d.words(n.Message)})
+	t.To.Tell(agent.Notice{Text: t.d.failures.Words(n.Message)})
 }
 
 // decode reports whether a notification could be read. One that cannot is

@@ -3,9 +3,6 @@ package codex
 import (
 	"errors"
 	"io/fs"
-	"regexp"
-	"slices"
-	"strings"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
@@ -121,44 +118,3 @@ func (t *turn) tools() bool {
 	}
 	return err != nil || trace.Tool
 }
-
-// modelFailure says why the model or codex ended a turn, and what to do.
-func (d *Driver) modelFailure(failed *appserver.TurnError) *agent.Failure {
-	if failed == nil {
-		return &agent.Failure{Kind: agent.FailModel, Message: "codex failed without saying why"}
-	}
-	name, status := failed.Code()
-	f := &agent.Failure{Kind: failureKind(name, status, failed.Message), Code: name, Message: sayable(d.words(failed.Message))}
-	if f.Kind == agent.FailContext { // the others need no advice
-		f.Message += ". This conversation is full: send the message with a new contextId"
-	}
-	return f
-}
-
-// providerURL is the part of codex's words that names the model's endpoint,
-// which is the operator's business and not the caller's.
-var providerURL = regexp.MustCompile(`,? ?\(?url: [^\s,)]+\)?`)
-
-// sayable prepares an error text of codex for a caller, of which secrets were taken.
-func sayable(message string) string {
-	return strings.TrimRight(providerURL.ReplaceAllString(message, ""), ". ")
-}
-
-// missingKey is how codex says that the variable of a provider's env_key is not set.
-const missingKey = "Missing environment variable"
-
-func failureKind(name string, status int, message string) agent.FailureKind {
-	switch {
-	case name == "unauthorized", status == 401, status == 403, strings.HasPrefix(message, missingKey):
-		return agent.FailAuth
-	case name == usageLimit, name == "rateLimitExceeded", status == 429, rateLimited(message):
-		return agent.FailLimit
-	case name == "contextWindowExceeded", name == "other" && slices.ContainsFunc(fullContext, func(words string) bool { return strings.Contains(message, words) }):
-		return agent.FailContext
-	}
-	return agent.FailModel
-}
-
-// fullContext is in what endpoints say of a full context that have no code for it: vLLM and those that
-// go by it, and llama.cpp.
-var fullContext = []string{"maximum context length", "exceeds the available context size"} //nolint:gochecknoglobals // a constant

@@ -10,7 +10,7 @@ import (
 // Health implements [executor.Shown].
 func (d *Driver) Health() executor.AgentHealth {
 	on, child := d.child.health()
-	h := executor.AgentHealth{Child: child, Threads: d.loadedThreads(on), Limits: d.limits.list(), Account: d.accountHealth()}
+	h := executor.AgentHealth{Child: child, Threads: d.loadedThreads(on), Limits: d.failures.Limits.List(), Account: d.accountHealth()}
 	for _, in := range d.openInquiries() {
 		open, _ := in.standing()
 		h.Questions += open

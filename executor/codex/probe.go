@@ -81,13 +81,13 @@ func (d *Driver) verdict(note appserver.Notification) (r *executor.Refusal, over
 	case appserver.NoteError:
 		var n appserver.ErrorNote
 		if json.Unmarshal(note.Params, &n) == nil {
-			r = d.refusalOf(&n.Error)
+			r = d.failures.Refusal(&n.Error)
 		}
 		return r, r != nil
 	case appserver.NoteTurnCompleted:
 		var n appserver.TurnNote
 		if json.Unmarshal(note.Params, &n) == nil {
-			r = d.refusalOf(n.Turn.Error)
+			r = d.failures.Refusal(n.Turn.Error)
 		}
 		return r, true
 	case appserver.NoteItemStarted:

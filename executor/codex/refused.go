@@ -1,59 +1,17 @@
 package codex
 
 import (
-	"fmt"
-	"net/http"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/failure"
 )
-
-// refusalOf returns what of an error of codex is a refusal, or nil.
-func (d *Driver) refusalOf(failed *appserver.TurnError) *executor.Refusal {
-	if failed == nil {
-		return nil
-	}
-	name, status := failed.Code()
-	words := failed.Message
-	if name == "responseStreamDisconnected" && failed.AdditionalDetails != "" {
-		words = failed.AdditionalDetails // the message counts codex's retries
-	}
-	kind := failureKind(name, status, words)
-	if kind != agent.FailAuth && kind != agent.FailLimit {
-		return nil
-	}
-	r := &executor.Refusal{Kind: kind, Code: name, Status: status, Usage: name == usageLimit, Why: sayable(d.words(words))}
-	if kind == agent.FailLimit {
-		r.Limit, r.Until = d.limitReached(name, words)
-		if r.Until = reset(r.Until, time.Now()); !r.Until.After(time.Now()) { // a clock is wrong, theirs or ours
-			r.Until = time.Time{}
-		}
-	}
-	return r
-}
-
-// usageLimit is codex's name of the error where the account's allowance is used up.
-const usageLimit = "usageLimitExceeded"
-
-// limitReached returns the name of the limit that an error is about, and its end.
-func (d *Driver) limitReached(code, words string) (name string, until time.Time) {
-	now := time.Now()
-	if code == usageLimit {
-		if window, ok := d.limits.reached(now); ok {
-			return window.Name, window.ResetsAt
-		}
-		return "usage", resetInWords(words, now)
-	}
-	return "rate", resetInWords(words, now)
-}
 
 // refusalOf is [Executor.refusalOf] for an error of the turn.
 func (t *turn) refusalOf(failed *appserver.TurnError) *executor.Refusal {
-	r := t.d.refusalOf(failed)
+	r := t.d.failures.Refusal(failed)
 	if r != nil {
 		r.Model, r.Unsure = t.c.otherModel(t.Options), t.unsure
 	}
@@ -69,14 +27,14 @@ func (t *turn) troubled(n appserver.ErrorNote) {
 	r := t.refusalOf(&n.Error)
 	if r == nil || !n.WillRetry {
 		if n.WillRetry {
-			t.To.Tell(agent.Notice{Text: "codex tries again: " + t.d.words(n.Error.Message)})
+			t.To.Tell(agent.Notice{Text: "codex tries again: " + t.d.failures.Words(n.Error.Message)})
 		}
 		return // the end of the turn says the same
 	}
 	if t.stopping != nil {
 		return
 	}
-	rate := r.Kind == agent.FailLimit && r.Code != usageLimit
+	rate := r.Kind == agent.FailLimit && r.Code != failure.UsageLimit
 	if rate && (r.Until.IsZero() || time.Until(r.Until) < limitGrace) {
 		t.To.Tell(agent.Notice{Text: "The model's provider asks to wait: " + r.Why})
 		if t.limited == nil {
@@ -108,36 +66,7 @@ func (t *turn) failed(failed *appserver.TurnError, tools bool) *agent.Failure {
 		return t.refused.Failure(tools)
 	}
 	if failed != nil {
-		t.unreadable, t.httpStatus = isUnreadable(failed), statusOf(failed)
+		t.unreadable, t.httpStatus = failure.Unreadable(failed), failure.Status(failed)
 	}
-	return t.d.modelFailure(failed)
-}
-
-// statusOf returns the status of HTTP that an error is about, or 0. One that codex has no name for only
-// its words have (seen on 0.169.0).
-func statusOf(failed *appserver.TurnError) int {
-	name, status := failed.Code()
-	if name == "other" {
-		_, _ = fmt.Sscanf(failed.Message, "unexpected status %d", &status)
-	}
-	return status
-}
-
-// isUnreadable reports whether the provider has refused to read what it was asked, and would do so again.
-// codex calls a status 400 badRequest or other, and says no more of it than the provider does. A link that
-// was cut is other, too (seen on 0.169.0).
-func isUnreadable(failed *appserver.TurnError) bool {
-	status := statusOf(failed)
-	if status == 0 {
-		name, _ := failed.Code()
-		cut := strings.HasPrefix(failed.Message, "stream disconnected")
-		return !cut && slices.Contains([]string{"badRequest", "cyberPolicy", "other"}, name)
-	}
-	return slices.Contains([]int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity}, status)
-}
-
-// rateLimited reports whether words are codex's own about a rate limit that came
-// in the stream: it has no name for it while it tries again.
-func rateLimited(words string) bool {
-	return strings.HasPrefix(words, "rate limit exceeded: ")
+	return t.d.failures.Failure(failed)
 }

@@ -143,15 +143,15 @@ func (d *Driver) decline(req *appserver.Request, asks ask.Request, why string) {
 func (d *Driver) global(note appserver.Notification) {
 	switch note.Method {
 	case appserver.NoteConfigWarning, appserver.NoteDeprecation:
-		d.log.Warn("codex warns", "method", note.Method, "params", d.words(string(note.Params)))
+		d.log.Warn("codex warns", "method", note.Method, "params", d.failures.Words(string(note.Params)))
 	case appserver.NoteRateLimits:
-		if err := d.limits.take(note, d.cfg.Metrics); err != nil {
+		if err := d.failures.Limits.Take(note, d.cfg.Metrics); err != nil {
 			d.log.Warn("a notification of codex could not be read", "method", note.Method, "err", err)
 		}
 	case appserver.NoteAccountUpdated, appserver.NoteAccountLoginComplete:
 		d.accountNote(note)
 	case appserver.NoteMcpServerStatus:
-		d.log.Info("an MCP server changed its state", "params", d.words(string(note.Params)))
+		d.log.Info("an MCP server changed its state", "params", d.failures.Words(string(note.Params)))
 	case appserver.NoteTurnStarted, appserver.NoteTurnCompleted:
 		d.followAgent(note)
 	case appserver.NoteItemStarted, appserver.NoteItemCompleted:

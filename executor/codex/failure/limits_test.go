@@ -1,4 +1,4 @@
-package codex
+package failure
 
 import (
 	"encoding/json"
@@ -32,12 +32,12 @@ func TestResetInWords(t *testing.T) {
 func TestReachedIsTheWindowThatIsFull(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_700_000_000, 0)
-	l := &limits{}
+	l := &Limits{}
 	for _, params := range []string{
 		`{"rateLimits":{"primary":{"usedPercent":100,"windowDurationMins":300,"resetsAt":1700000100},"secondary":{"usedPercent":40,"windowDurationMins":10080,"resetsAt":1700009999}}}`,
 		`{"rateLimits":{"limitName":null,"primary":null,"secondary":null}}`, // leaves what was said
 	} {
-		if err := l.take(appserver.Notification{Params: []byte(params)}, noMetrics{}); err != nil {
+		if err := l.Take(appserver.Notification{Params: []byte(params)}, uncounted{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -48,10 +48,15 @@ func TestReachedIsTheWindowThatIsFull(t *testing.T) {
 	if _, ok := l.reached(now.Add(time.Hour)); ok {
 		t.Error("a window that has been given anew counts as used up")
 	}
-	if all := l.list(); len(all) != 2 || all[1].Name != "7d" {
+	if all := l.List(); len(all) != 2 || all[1].Name != "7d" {
 		t.Errorf("list = %+v", all)
 	}
 }
+
+// uncounted counts nothing.
+type uncounted struct{}
+
+func (uncounted) LimitUsed(string, int) {}
 
 // FuzzLimits: whatever is said of limits can be told on, in JSON, and in few words.
 func FuzzLimits(f *testing.F) {
@@ -60,12 +65,12 @@ func FuzzLimits(f *testing.F) {
 	f.Add("", 1<<40, int64(-1), int64(math.MaxInt64))
 	f.Add("\xff", 0, int64(0), int64(253_402_300_799))
 	f.Fuzz(func(t *testing.T, name string, used int, minutes, resets int64) {
-		l := &limits{}
+		l := &Limits{}
 		var n appserver.LimitsNote
 		n.RateLimits.LimitName = name
 		n.RateLimits.Primary = &appserver.LimitWindow{UsedPercent: used, WindowDurationMins: minutes, ResetsAt: resets}
-		l.keep(n, noMetrics{})
-		all := l.list()
+		l.Keep(n, uncounted{})
+		all := l.List()
 		if text, err := json.Marshal(all); err != nil || len(text) > 1<<10 {
 			t.Fatalf("%d bytes, %v", len(text), err)
 		}
@@ -78,9 +83,9 @@ func FuzzLimits(f *testing.F) {
 // TestRefusalWithAFarEnd does not say when it ends.
 func TestRefusalWithAFarEnd(t *testing.T) {
 	t.Parallel()
-	e := New(Config{})
+	e := NewReader(func(s string) string { return s })
 	for words, known := range map[string]bool{"Please try again in 60s.": true, "Please try again in 9000000000s.": false, "try again at Dec 31st, 9999 11:59 PM.": false} {
-		r := e.refusalOf(&appserver.TurnError{Message: words, CodexErrorInfo: json.RawMessage(`"usageLimitExceeded"`)})
+		r := e.Refusal(&appserver.TurnError{Message: words, CodexErrorInfo: json.RawMessage(`"usageLimitExceeded"`)})
 		if r == nil || r.Until.IsZero() == known {
 			t.Errorf("%s: %+v", words, r)
 		}

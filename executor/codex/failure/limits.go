@@ -1,4 +1,4 @@
-package codex
+package failure
 
 import (
 	"encoding/json"
@@ -12,8 +12,8 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 )
 
-// limits is what codex has said of the account's allowance.
-type limits struct {
+// Limits is what codex has said of the account's allowance.
+type Limits struct {
 	mu      sync.Mutex // guards the fields below
 	name    string
 	windows map[string]appserver.LimitWindow // primary and secondary
@@ -25,21 +25,26 @@ const (
 	mostOfReset = 400 * 24 * time.Hour // until it ends. The longest windows that there are last a month
 )
 
+// Metrics counts what is used of an allowance.
+type Metrics interface {
+	LimitUsed(window string, percent int) // window is primary or secondary
+}
+
 // full is the percentage at which an allowance is used up.
 const full = 100
 
-// take keeps what an account/rateLimits/updated says. What it leaves out stands.
-func (l *limits) take(note appserver.Notification, metrics Metrics) error {
+// Take keeps what an account/rateLimits/updated says. What it leaves out stands.
+func (l *Limits) Take(note appserver.Notification, metrics Metrics) error {
 	var n appserver.LimitsNote
 	if err := json.Unmarshal(note.Params, &n); err != nil {
 		return err
 	}
-	l.keep(n, metrics)
+	l.Keep(n, metrics)
 	return nil
 }
 
-// keep keeps what there is of n.
-func (l *limits) keep(n appserver.LimitsNote, metrics Metrics) {
+// Keep keeps what there is of n.
+func (l *Limits) Keep(n appserver.LimitsNote, metrics Metrics) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if n.RateLimits.LimitName != "" {
@@ -57,8 +62,8 @@ func (l *limits) keep(n appserver.LimitsNote, metrics Metrics) {
 	}
 }
 
-// list returns the windows, the primary one first.
-func (l *limits) list() []agent.Limit {
+// List returns the windows, the primary one first.
+func (l *Limits) List() []agent.Limit {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
@@ -73,8 +78,8 @@ func (l *limits) list() []agent.Limit {
 
 // reached returns the window that is used up, of several the one that lasts the
 // longest; ok is false if none is known to be.
-func (l *limits) reached(now time.Time) (found agent.Limit, ok bool) {
-	for _, window := range l.list() {
+func (l *Limits) reached(now time.Time) (found agent.Limit, ok bool) {
+	for _, window := range l.List() {
 		if window.UsedPercent >= full && window.ResetsAt.After(now) && window.ResetsAt.After(found.ResetsAt) {
 			found, ok = window, true
 		}
@@ -83,7 +88,7 @@ func (l *limits) reached(now time.Time) (found agent.Limit, ok bool) {
 }
 
 // labelLocked is what people call a window.
-func (l *limits) labelLocked(slot string, window appserver.LimitWindow) string {
+func (l *Limits) labelLocked(slot string, window appserver.LimitWindow) string {
 	length := slot
 	switch minutes := window.WindowDurationMins; {
 	case minutes <= 0:

@@ -1,4 +1,4 @@
-package codex
+package failure
 
 import (
 	"strings"
@@ -9,23 +9,23 @@ import (
 
 // TestWordsOfErrors: what an endpoint has made codex say is short, and without secrets.
 func TestWordsOfErrors(t *testing.T) {
-	e := &Driver{cfg: Config{Redact: func(s string) string { return strings.ReplaceAll(s, "secret", "***") }}}
+	e := NewReader(func(s string) string { return strings.ReplaceAll(s, "secret", "***") })
 	long := strings.Repeat("secret words ", 1<<20)
 	failed := &appserver.TurnError{Message: long}
 	refused := &appserver.TurnError{Message: long, CodexErrorInfo: []byte(`"unauthorized"`)}
 	for name, said := range map[string]string{
-		"failure": e.modelFailure(failed).Message, "refusal": e.refusalOf(refused).Why, "warning": e.words(long),
-		"not begun": e.words((&appserver.RPCError{Method: "turn/start", Message: long}).Error()),
+		"failure": e.Failure(failed).Message, "refusal": e.Refusal(refused).Why, "warning": e.Words(long),
+		"not begun": e.Words((&appserver.RPCError{Method: "turn/start", Message: long}).Error()),
 	} {
 		if len(said) > mostWords+len("…") || !strings.Contains(said, "*** words") || strings.Contains(said, "secret") {
 			t.Errorf("%s: %d bytes: %.100s", name, len(said), said)
 		}
 	}
 	halved := &appserver.TurnError{Message: "*" + strings.Repeat("secret", mostRead/6-1) + "secret of another kind"}
-	e.cfg.Redact = func(s string) string {
+	e.redact = func(s string) string {
 		return strings.ReplaceAll(strings.ReplaceAll(s, "secret of another kind", "***"), "secret", "")
 	}
-	if said := e.modelFailure(halved).Message; strings.Contains(said, "of") {
+	if said := e.Failure(halved).Message; strings.Contains(said, "of") {
 		t.Errorf("half of a secret: %q", said)
 	}
 	if err := (&appserver.RPCError{Message: long}).Error(); len(err) > 5000 {
