@@ -65,7 +65,7 @@ func (t *turn) tellExceeded() {
 // view is what the turn knows beside a question. The ids of items are those of a thread: a
 // change of its own has nothing to do with what a subagent asks.
 func (t *turn) view(q *question) ask.View {
-	with := ask.View{Hide: t.d.cfg.Hide, Lead: t.d.whereabouts, Home: t.d.home(), Called: t.record.Calls.Has}
+	with := ask.View{Hide: t.d.cfg.Hide, Lead: t.d.guard.Whereabouts, Home: t.d.guard.Home(), Called: t.record.Calls.Has}
 	with.Changes = func(itemID string) []agent.Change { return items.Changes(t.record.Changes[itemID]) }
 	if q.req.ThreadID != t.c.threadID {
 		with.Changes = func(itemID string) []agent.Change { return items.Changes(t.d.changesOfAgent(q.req.ThreadID, itemID)) }
@@ -77,8 +77,8 @@ func (t *turn) view(q *question) ask.View {
 // unaskable says why something is declined without a question: to the sender of the message, and
 // to the log. Both are empty where it is asked.
 func (t *turn) unaskable(p ask.Posed) (notice, why string) {
-	if t.d.forgeable() {
-		return forgeableAsked, networkAndOpen
+	if notice, why = t.d.guard.Unaskable(); notice != "" {
+		return notice, why
 	}
 	if t.asked+p.Bytes() > mostAskedInATurn {
 		return muchAsked, "the turn has asked too much"
@@ -140,7 +140,7 @@ func (t *turn) handAnswer(q *question) {
 	value, note := q.given.Value, ""
 	if q.given.note == "" && !q.given.Ends && !reflect.DeepEqual(value, q.asks.Refusal()) {
 		posed := q.posed.Load()
-		if note = cmp.Or(t.d.forged(), posed.Moved(t.d.whereabouts), t.d.openUp(posed.Opens)); note != "" {
+		if note = cmp.Or(t.d.guard.Forged(), posed.Moved(t.d.guard.Whereabouts), t.d.guard.OpenUp(posed.Opens)); note != "" {
 			value = q.asks.Refusal()
 		}
 	}

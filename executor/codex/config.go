@@ -9,6 +9,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/failure"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/sandbox"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/within"
 )
@@ -172,6 +173,11 @@ func (c Config) withDefaults() Config {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
 	return c
+}
+
+// terms are what holds for the sandboxes of all threads.
+func (c Config) terms() sandbox.Terms {
+	return sandbox.Terms{User: c.Child.User, Cwd: c.Thread.Cwd, Mode: c.Thread.Sandbox, Apart: c.Apart, Open: c.Open}
 }
 
 // asUser reads traces as the user that codex runs as.

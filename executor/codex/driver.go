@@ -9,6 +9,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/failure"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/sandbox"
 )
 
 // A Driver has codex carry turns out. It implements [executor.Driver]. Create it with [New].
@@ -23,13 +24,12 @@ type Driver struct {
 	versions versions // of the instructions
 	account  account
 	failures *failure.Reader
+	guard    *sandbox.Guard
 
-	reading   sync.Mutex // held while a large request of codex is read
-	writable  writable
-	networked atomic.Bool            // commands of some thread have the network in their sandbox
-	login     atomic.Pointer[login]  // that the jobs which wait are told of, or nil
-	keyName   atomic.Pointer[string] // as the last start had it; nil before the first, and without Config.Prepare
-	restart   atomic.Pointer[string] // why codex is to be restarted when no turn runs; nil if it is not
+	reading sync.Mutex             // held while a large request of codex is read
+	login   atomic.Pointer[login]  // that the jobs which wait are told of, or nil
+	keyName atomic.Pointer[string] // as the last start had it; nil before the first, and without Config.Prepare
+	restart atomic.Pointer[string] // why codex is to be restarted when no turn runs; nil if it is not
 
 	wg sync.WaitGroup // what it has started by itself
 
@@ -49,6 +49,7 @@ func New(cfg Config) *Driver {
 		cfg:           cfg,
 		log:           cfg.Logger,
 		failures:      failure.NewReader(cfg.Redact),
+		guard:         sandbox.New(cfg.terms()),
 		toolSet:       toolSet(cfg.Thread.DynamicTools),
 		conversations: map[string]*conversation{},
 		threads:       map[string]bool{},

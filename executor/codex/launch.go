@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/sandbox"
 )
 
 // prepare says how codex is started the next time.
@@ -19,6 +20,11 @@ func (d *Driver) prepare(ctx context.Context) (Launch, error) {
 	}
 	launch.whose = d.whose(homeIn(launch.Env))
 	return launch, nil
+}
+
+// places are what a codex that was started so goes by, and commands write.
+func (l Launch) places() sandbox.Places {
+	return sandbox.Places{Loaded: l.Loaded, Written: l.Written, Temp: l.Temp, Env: l.Env}
 }
 
 // threadOn is what threads are started with in a child.

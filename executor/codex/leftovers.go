@@ -92,8 +92,7 @@ func (c *conversation) remember(r *items.Record) {
 // childEnded cleans up after a child, before the next one starts.
 func (d *Driver) childEnded(dead *child) {
 	d.dropDead(dead)
-	d.writable.forget()
-	d.networked.Store(false)
+	d.guard.Forget()
 	d.mu.Lock()
 	d.agents = newAgents()
 	d.mu.Unlock()

@@ -52,9 +52,12 @@ func (d *Driver) loadInTime(on *child, l loading) (got loadedThread) {
 		if got.session, err = l.call(ctx); err != nil {
 			return err
 		}
-		d.learnWritable(on, got.session)
-		d.learnNetwork(got.session)
-		return d.apart(on, l.asked, got.session)
+		d.guard.Learn(on.launch.places(), got.session)
+		why, err := d.guard.Apart(on.launch.places(), l.asked, got.session)
+		if why != "" {
+			return Unready(why)
+		}
+		return err
 	})
 	return got
 }

@@ -3,11 +3,9 @@ package codex
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/within"
 )
 
 // A wishError says why a job cannot have what it asks for.
@@ -15,18 +13,12 @@ type wishError string
 
 func (e wishError) Error() string { return string(e) }
 
-// stand reports whether the job's folder is still what it was when the job was
-// accepted: jobs wait for their turn, and the commands of others can put a symlink
-// in the folder's place. That is for a clear answer and not for safety: it can
-// happen a moment later, which is why the folder is no root of the sandbox.
-func stand(o agent.Options) error {
-	if o.Cwd == "" {
+// wish is the error that a job cannot have what it asks for, where there is a reason.
+func wish(why string) error {
+	if why == "" {
 		return nil
 	}
-	if dir, err := within.Follow(o.Cwd); err != nil || dir != o.Cwd {
-		return wishError(fmt.Sprintf("cwd %q is not there any more, or is another folder by now; nothing was done", o.Cwd))
-	}
-	return repositoryStands(o.Cwd)
+	return wishError(why)
 }
 
 // settings are those of a thread, in the form that turn/start takes.

@@ -81,7 +81,7 @@ func (d *Driver) readRequest(req *appserver.Request) (asks ask.Request, known bo
 		d.reading.Lock()
 		defer d.reading.Unlock()
 	}
-	return ask.Read(req.Method, req.Params, ask.Terms{Rules: d.cfg.Rules, Unfit: d.unfit})
+	return ask.Read(req.Method, req.Params, ask.Terms{Rules: d.cfg.Rules, Unfit: d.guard.Unfit})
 }
 
 // askerOf returns the attempt whose turn asks, also where a subagent of it does. It is nil if that

@@ -11,6 +11,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/items"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/sandbox"
 )
 
 // A turn is one running turn. It belongs to the goroutine that serves its
@@ -54,7 +55,7 @@ func (e cutError) Unwrap() error { return e.error }
 // ready gets the thread of c ready for a turn that asks for o.
 func (d *Driver) ready(ctx context.Context, c *conversation, o agent.Options, on *child) error {
 	d.renew(c)
-	if err := errors.Join(d.cfg.Child.User.Do(func() error { return stand(o) }), d.apartFor(o, on)); err != nil {
+	if err := errors.Join(d.cfg.Child.User.Do(func() error { return wish(sandbox.Stands(o.Cwd)) }), wish(d.guard.ApartFor(o, on.launch.places()))); err != nil {
 		return err
 	}
 	c.folder = cmp.Or(o.Cwd, d.cfg.Thread.Cwd)

@@ -1,4 +1,4 @@
-package codex
+package sandbox
 
 import (
 	"encoding/json"
@@ -14,7 +14,7 @@ import (
 // learnNetwork notes whether commands of a thread have the network in their sandbox. Where those of
 // one do, they can answer for all others, until codex ends and they with it. codex's answer has what
 // the mode came to, whichever of its settings says so.
-func (d *Driver) learnNetwork(session appserver.ThreadSession) {
+func (g *Guard) learnNetwork(session appserver.ThreadSession) {
 	var sandbox struct {
 		Network any `json:"networkAccess"` // a word in some modes
 	}
@@ -22,12 +22,21 @@ func (d *Driver) learnNetwork(session appserver.ThreadSession) {
 	switch sandbox.Network {
 	case nil, false, "", "restricted":
 	default:
-		d.networked.Store(true)
+		g.networked.Store(true)
 	}
 }
 
+// Unaskable says why nothing is asked, since an answer could be a command's: to the sender of the message
+// whose turn asks, and to the log. Both are empty where it is asked.
+func (g *Guard) Unaskable() (notice, why string) {
+	if g.forgeable() {
+		return forgeableAsked, networkAndOpen
+	}
+	return "", ""
+}
+
 // forgeable reports whether an answer could be a command's.
-func (d *Driver) forgeable() bool { return d.cfg.Open && d.networked.Load() }
+func (g *Guard) forgeable() bool { return g.terms.Open && g.networked.Load() }
 
 const (
 	networkAndOpen = "commands have the network here (sandbox_workspace_write.network_access in codex's configuration), and nothing keeps from them what callers show, so that a command could give the answer"
@@ -40,9 +49,9 @@ const forgeableAsked = "codex asked for something. It was declined without a que
 // forgeableNote is the same where the question was asked before such a command was known.
 const forgeableNote = "The answer is not taken: " + networkAndOpen + ". It was declined. " + toBeAsked
 
-// forged says why no answer is taken; empty where one is.
-func (d *Driver) forged() (note string) {
-	if d.forgeable() {
+// Forged says why no answer is taken; empty where one is.
+func (g *Guard) Forged() (note string) {
+	if g.forgeable() {
 		return forgeableNote
 	}
 	return ""

@@ -1,4 +1,4 @@
-package codex
+package sandbox
 
 import (
 	"os"
@@ -18,7 +18,7 @@ func TestWhereabouts(t *testing.T) {
 	if err := os.Symlink(missing, link); err != nil {
 		t.Fatal(err)
 	}
-	got := New(Config{}).whereabouts([]string{link, "", "relative", missing})
+	got := New(Terms{}).Whereabouts([]string{link, "", "relative", missing})
 	if want := []ask.Place{{Path: link, Led: missing, There: true}, {Path: missing, Led: missing}}; !slices.Equal(got, want) {
 		t.Errorf("they lead to %v, want %v", got, want)
 	}

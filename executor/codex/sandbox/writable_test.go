@@ -1,4 +1,4 @@
-package codex
+package sandbox
 
 import (
 	"encoding/json"
@@ -11,9 +11,9 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
 )
 
-// lets returns an executor whose commands write a directory, and beside it another one. One is
+// lets returns the guard of a codex whose commands write a directory, and beside it another one. One is
 // linked to the other, each way.
-func lets(t *testing.T) (e *Driver, work, beside string) {
+func lets(t *testing.T) (e *Guard, work, beside string) {
 	t.Helper()
 	dir := codextest.Dir(t, "writable")
 	work, beside = filepath.Join(dir, "work"), filepath.Join(dir, "beside")
@@ -27,8 +27,8 @@ func lets(t *testing.T) (e *Driver, work, beside string) {
 			t.Fatal(err)
 		}
 	}
-	e = New(Config{Thread: appserver.ThreadStartParams{Cwd: work}})
-	e.learnWritable(&child{launch: Launch{Env: []string{"TMPDIR=/x", "TMPDIR=" + filepath.Join(dir, "temp"), "B=c"}, Written: []string{"/srv/shared"}}}, appserver.ThreadSession{})
+	e = New(Terms{Cwd: work})
+	e.learnWritable(Places{Env: []string{"TMPDIR=/x", "TMPDIR=" + filepath.Join(dir, "temp"), "B=c"}, Written: []string{"/srv/shared"}}, appserver.ThreadSession{})
 	return e, work, beside
 }
 
@@ -57,7 +57,7 @@ func TestUnfitPaths(t *testing.T) {
 		beside + "/none/yet":                  "",
 		filepath.Dir(work) + "/work-and-more": "",
 	} {
-		if got := e.unfit([]string{path})[path]; (got == "") != (why == "") || !strings.Contains(got, why) {
+		if got := e.Unfit([]string{path})[path]; (got == "") != (why == "") || !strings.Contains(got, why) {
 			t.Errorf("%s: %q, want %q", path, got, why)
 		}
 	}
@@ -68,22 +68,22 @@ func TestOpenedPathsAreWritable(t *testing.T) {
 	t.Parallel()
 	e, _, beside := lets(t)
 	below := beside + "/a/b"
-	if why := e.unfit([]string{below, beside + "/a"}); !strings.Contains(why[below], "asked for too") || len(why) != 1 {
+	if why := e.Unfit([]string{below, beside + "/a"}); !strings.Contains(why[below], "asked for too") || len(why) != 1 {
 		t.Errorf("one below the other: %v", why)
 	}
-	if note := e.openUp([]string{beside + "/a"}); note != "" {
+	if note := e.OpenUp([]string{beside + "/a"}); note != "" {
 		t.Fatal(note)
 	}
 	for path, why := range map[string]string{below: "since that was allowed", beside: "holds " + beside + "/a", beside + "/a": "", beside + "/c": ""} {
-		if got := e.unfit([]string{path})[path]; (got == "") != (why == "") || !strings.Contains(got, why) {
+		if got := e.Unfit([]string{path})[path]; (got == "") != (why == "") || !strings.Contains(got, why) {
 			t.Errorf("%s: %q, want %q", path, got, why)
 		}
 	}
-	if note := e.openUp([]string{beside + "/c", below}); !strings.Contains(note, below) || e.unfit([]string{beside + "/c/d"})[beside+"/c/d"] != "" {
+	if note := e.OpenUp([]string{beside + "/c", below}); !strings.Contains(note, below) || e.Unfit([]string{beside + "/c/d"})[beside+"/c/d"] != "" {
 		t.Errorf("a yes to what became unfit: %q", note)
 	}
 	e.writable.forget()
-	if note := e.openUp([]string{below}); note != "" {
+	if note := e.OpenUp([]string{below}); note != "" {
 		t.Errorf("after the end of codex: %s", note)
 	}
 }
@@ -92,21 +92,21 @@ func TestOpenedPathsAreWritable(t *testing.T) {
 // what lies in it.
 func TestReadOnlyOpensTheWorkingDirectory(t *testing.T) {
 	t.Parallel()
-	e := New(Config{Thread: appserver.ThreadStartParams{Cwd: "/w", Sandbox: appserver.ReadOnly}})
-	e.learnWritable(&child{launch: Launch{Env: []string{"TMPDIR=/t"}, Written: []string{"/r"}}}, appserver.ThreadSession{})
-	if why := e.unfit([]string{"/w/a", "/r/a", "/t/a"}); len(why) != 1 || why["/t/a"] == "" {
+	e := New(Terms{Cwd: "/w", Mode: appserver.ReadOnly})
+	e.learnWritable(Places{Env: []string{"TMPDIR=/t"}, Written: []string{"/r"}}, appserver.ThreadSession{})
+	if why := e.Unfit([]string{"/w/a", "/r/a", "/t/a"}); len(why) != 1 || why["/t/a"] == "" {
 		t.Error(why)
 	}
-	e.learnWritable(&child{launch: Launch{Env: []string{"TMPDIR=/codexs"}, Temp: []string{"/commands"}}}, appserver.ThreadSession{})
-	if why := e.unfit([]string{"/codexs/a", "/commands/a"}); len(why) != 1 || why["/commands/a"] == "" {
+	e.learnWritable(Places{Env: []string{"TMPDIR=/codexs"}, Temp: []string{"/commands"}}, appserver.ThreadSession{})
+	if why := e.Unfit([]string{"/codexs/a", "/commands/a"}); len(why) != 1 || why["/commands/a"] == "" {
 		t.Error(why)
 	}
-	e.learnWritable(&child{}, appserver.ThreadSession{Sandbox: appserver.PolicyOf(appserver.WorkspaceWrite, nil)})
-	if why := e.unfit([]string{"/tmp/a"}); len(why) != 0 {
+	e.learnWritable(Places{}, appserver.ThreadSession{Sandbox: appserver.PolicyOf(appserver.WorkspaceWrite, nil)})
+	if why := e.Unfit([]string{"/tmp/a"}); len(why) != 0 {
 		t.Error(why)
 	}
-	e.learnWritable(&child{}, appserver.ThreadSession{Sandbox: json.RawMessage(`{"type":"workspaceWrite","writableRoots":["/w/a"]}`)})
-	if why := e.unfit([]string{"/tmp/a", "/w/a/b", "/w/b"}); len(why) != 2 || why["/w/b"] != "" {
+	e.learnWritable(Places{}, appserver.ThreadSession{Sandbox: json.RawMessage(`{"type":"workspaceWrite","writableRoots":["/w/a"]}`)})
+	if why := e.Unfit([]string{"/tmp/a", "/w/a/b", "/w/b"}); len(why) != 2 || why["/w/b"] != "" {
 		t.Error(why)
 	}
 }
@@ -114,12 +114,12 @@ func TestReadOnlyOpensTheWorkingDirectory(t *testing.T) {
 // TestOpensAreBounded: each is held against each.
 func TestOpensAreBounded(t *testing.T) {
 	t.Parallel()
-	e := New(Config{})
-	if why := e.unfit(make([]string, mostOpened)); !strings.Contains(why[""], "more than 256 paths") {
+	e := New(Terms{})
+	if why := e.Unfit(make([]string, mostOpened)); !strings.Contains(why[""], "more than 256 paths") {
 		t.Error(why)
 	}
 	e.writable.granted = make([]string, mostOpened)
-	if note := e.openUp([]string{"/x"}); !strings.Contains(note, "more than 256 paths") {
+	if note := e.OpenUp([]string{"/x"}); !strings.Contains(note, "more than 256 paths") {
 		t.Error(note)
 	}
 }

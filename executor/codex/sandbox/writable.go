@@ -1,4 +1,4 @@
-package codex
+package sandbox
 
 import (
 	"encoding/json"
@@ -28,14 +28,14 @@ const mostOpened = 256
 
 // learnWritable notes what the commands of a thread can write, and those of others: a turn that
 // asks for less may be the first.
-func (d *Driver) learnWritable(on *child, session appserver.ThreadSession) {
+func (g *Guard) learnWritable(in Places, session appserver.ThreadSession) {
 	// What leads to the files of a process is that process's to change.
-	roots := append([]string{"/proc"}, on.launch.Temp...)
-	if len(on.launch.Temp) == 0 {
-		roots = append(roots, temp(on.launch.Env))
+	roots := append([]string{"/proc"}, in.Temp...)
+	if len(in.Temp) == 0 {
+		roots = append(roots, temp(in.Env))
 	}
-	if d.cfg.Thread.Sandbox != appserver.ReadOnly { // no message can have more than that
-		roots = slices.Concat([]string{d.cfg.Thread.Cwd}, roots, on.launch.Written)
+	if g.terms.Mode != appserver.ReadOnly { // no message can have more than that
+		roots = slices.Concat([]string{g.terms.Cwd}, roots, in.Written)
 	}
 	var sandbox struct {
 		Type          string   `json:"type"`
@@ -46,7 +46,7 @@ func (d *Driver) learnWritable(on *child, session appserver.ThreadSession) {
 	if sandbox.Type == "workspaceWrite" && !sandbox.NoSlashTmp {
 		roots = append(roots, "/tmp")
 	}
-	d.writable.learn(append(roots, sandbox.WritableRoots...))
+	g.writable.learn(append(roots, sandbox.WritableRoots...))
 }
 
 // temp is the temp directory of programs with an environment; empty where it names none.
@@ -69,43 +69,42 @@ func (w *writable) learn(roots []string) {
 	}
 }
 
-// forget is for the end of codex, with which its commands and what they were allowed end.
 func (w *writable) forget() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.roots, w.granted = nil, nil
 }
 
-// unfit says of paths why they are not opened for writing.
-func (d *Driver) unfit(paths []string) map[string]string {
-	d.writable.mu.Lock()
-	defer d.writable.mu.Unlock()
-	return d.unfitLocked(paths)
+// Unfit says of paths why they are not opened for writing.
+func (g *Guard) Unfit(paths []string) map[string]string {
+	g.writable.mu.Lock()
+	defer g.writable.mu.Unlock()
+	return g.unfitLocked(paths)
 }
 
-// openUp notes that commands can write the paths from now on. Where one is not fit for that any
+// OpenUp notes that commands can write the paths from now on. Where one is not fit for that any
 // more it says so, and none is opened.
-func (d *Driver) openUp(paths []string) (note string) {
-	d.writable.mu.Lock()
-	defer d.writable.mu.Unlock()
-	why := d.unfitLocked(paths)
+func (g *Guard) OpenUp(paths []string) (note string) {
+	g.writable.mu.Lock()
+	defer g.writable.mu.Unlock()
+	why := g.unfitLocked(paths)
 	for _, path := range paths {
 		if why[path] != "" {
 			return "The answer was yes, but " + brief.Named(path) + " " + why[path] + ". It was declined."
 		}
 	}
 	for _, path := range paths {
-		if !slices.Contains(d.writable.granted, path) {
-			d.writable.granted = append(d.writable.granted, path)
+		if !slices.Contains(g.writable.granted, path) {
+			g.writable.granted = append(g.writable.granted, path)
 		}
 	}
 	return ""
 }
 
-// unfitLocked is unfit for a caller that holds writable.mu.
-func (d *Driver) unfitLocked(paths []string) (why map[string]string) {
-	err := d.cfg.Child.User.Do(func() error {
-		why = d.writable.unfit(paths)
+// unfitLocked is Unfit for a caller that holds writable.mu.
+func (g *Guard) unfitLocked(paths []string) (why map[string]string) {
+	err := g.terms.User.Do(func() error {
+		why = g.writable.unfit(paths)
 		return nil
 	})
 	if err != nil {

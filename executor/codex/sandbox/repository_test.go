@@ -1,4 +1,4 @@
-package codex
+package sandbox
 
 import (
 	"os"
@@ -44,9 +44,9 @@ func TestRepositoryStands(t *testing.T) {
 				if err := tt.plant(path); err != nil {
 					t.Fatal(err)
 				}
-				err := repositoryStands(dir)
-				if refused := err != nil; refused != tt.refused || refused && !strings.Contains(err.Error(), path) {
-					t.Errorf("%s: %v", path, err)
+				why := repositoryStands(dir)
+				if refused := why != ""; refused != tt.refused || refused && !strings.Contains(why, path) {
+					t.Errorf("%s: %s", path, why)
 				}
 				if err := os.RemoveAll(path); err != nil {
 					t.Fatal(err)
