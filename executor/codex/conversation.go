@@ -10,6 +10,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/told"
 )
 
 // A conversation is the thread that carries a context, as far as this process knows it. What two
@@ -33,7 +34,7 @@ type conversation struct {
 	// strange tells of words in its thread that no message here has brought. blocked says that the thread has
 	// something that the provider refuses to read, and that could not be taken out yet. Both are set under the
 	// turn lock, and no journal has them.
-	strange strangeness
+	strange told.Strangeness
 	blocked atomic.Bool
 
 	// lock is the turn lock. It is held while a job is served, and while the thread is unloaded.
@@ -43,14 +44,14 @@ type conversation struct {
 	recalled   bool   // the journal was asked for its thread
 	on         *child // that its thread was prepared on last
 	threadID   string
-	rollout    string    // the thread's file, as codex names it; empty before it was loaded
-	resumable  bool      // a turn was acknowledged, so the thread may be on disk
-	history    bool      // turns of it have ended, so that its loss is one
-	tools      string    // the set of tools that the thread was started with
-	fresh      freshness // of the next turn, which tells the model
-	unread     freshness // that turns have had with them since the model has answered
+	rollout    string         // the thread's file, as codex names it; empty before it was loaded
+	resumable  bool           // a turn was acknowledged, so the thread may be on disk
+	history    bool           // turns of it have ended, so that its loss is one
+	tools      string         // the set of tools that the thread was started with
+	fresh      told.Freshness // of the next turn, which tells the model
+	unread     told.Freshness // that turns have had with them since the model has answered
 	events     *appserver.Subscription
-	heard      heard
+	heard      told.Heard
 	own        settings        // what its thread was loaded with
 	folder     string          // where the last turn has worked; empty if that is not known
 	spared     string          // the file of instructions for whose size its thread was loaded so that codex reads none
@@ -93,7 +94,7 @@ func (d *Driver) unpin(c *conversation) {
 // no loaded thread and nothing that the journal does not know.
 func (d *Driver) letGoLocked(c *conversation) {
 	_, bookless := d.cfg.Journal.(noJournal)
-	if c.users == 0 && c.loadedIn == nil && (!bookless || !c.known) && !c.strange.any() && !c.blocked.Load() && d.conversations[c.key] == c {
+	if c.users == 0 && c.loadedIn == nil && (!bookless || !c.known) && !c.strange.Any() && !c.blocked.Load() && d.conversations[c.key] == c {
 		delete(d.conversations, c.key)
 	}
 }

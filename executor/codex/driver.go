@@ -10,6 +10,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/failure"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/sandbox"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/told"
 )
 
 // A Driver has codex carry turns out. It implements [executor.Driver]. Create it with [New].
@@ -20,8 +21,8 @@ type Driver struct {
 	host  executor.Host
 	root  context.Context // ends with [executor.ErrShutdown]
 
-	toolSet  string   // of cfg.Thread.DynamicTools
-	versions versions // of the instructions
+	toolSet  string        // of cfg.Thread.DynamicTools
+	versions told.Versions // of the instructions
 	account  account
 	failures *failure.Reader
 	guard    *sandbox.Guard

@@ -12,7 +12,7 @@ import (
 func (t *turn) Begun() executor.Begun {
 	b := t.c.begun(t.id)
 	if t.afresh != "" {
-		b.Fresh, b.Notices = true, append([]string{t.afresh.toSender()}, b.Notices...)
+		b.Fresh, b.Notices = true, append([]string{t.afresh.ToSender()}, b.Notices...)
 	}
 	return b
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/told"
 )
 
 // The sets of tools, as [Attempt.Tools] names them, of threads that another program has
@@ -43,7 +44,7 @@ func (d *Driver) fork(ctx context.Context, c *conversation, on *child) error {
 	}
 	c.learn(params, session)
 	c.resumable, c.history = true, true
-	c.heard = heard{loaded: instructions, known: c.heard.known} // a fork begins as the thread that it is of, whatever it is loaded with (seen on 0.169.0)
+	c.heard = told.Heard{Loaded: instructions, Known: c.heard.Known} // a fork begins as the thread that it is of, whatever it is loaded with (seen on 0.169.0)
 	d.loaded(c, on)
 	return nil
 }

@@ -109,18 +109,18 @@ func TestTurnBehindOurs(t *testing.T) {
 	if len(c.unbidden) != 1 || c.unbidden[0] != "other" {
 		t.Errorf("not ours are %q", c.unbidden)
 	}
-	if c.strange.owed() {
+	if c.strange.Owed() {
 		t.Error("a turn that is behind ours is taken for one before it")
 	}
 	e.bidden(c, "next")
-	if len(c.unbidden) != 0 || !c.strange.owed() {
-		t.Errorf("with the one before a turn of ours that would be taken out: %q, and the model is told: %t", c.unbidden, c.strange.owed())
+	if len(c.unbidden) != 0 || !c.strange.Owed() {
+		t.Errorf("with the one before a turn of ours that would be taken out: %q, and the model is told: %t", c.unbidden, c.strange.Owed())
 	}
 	c.unbidden = []string{"before", "ours", "behind"}
-	c.strange.told()
+	c.strange.Told()
 	e.bidden(c, "ours")
-	if len(c.unbidden) != 1 || c.unbidden[0] != "behind" || !c.strange.owed() {
-		t.Errorf("with one on either side: %q, and the model is told: %t", c.unbidden, c.strange.owed())
+	if len(c.unbidden) != 1 || c.unbidden[0] != "behind" || !c.strange.Owed() {
+		t.Errorf("with one on either side: %q, and the model is told: %t", c.unbidden, c.strange.Owed())
 	}
 	c.unbidden = nil
 	c.lock.Unlock()

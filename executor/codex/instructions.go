@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/told"
 )
 
 // What codex does with the instructions of a thread (seen on 0.169.0): those that
@@ -24,21 +25,8 @@ import (
 // with a number that is never the same twice.
 const contextKey = "workspace_instructions_"
 
-// noInstructions is what a thread hears of instructions that are no more.
-const noInstructions = "The instructions for this workspace that you were given before no longer hold, and none have taken their place."
-
 // tellTimeout bounds how long the note of what a thread has heard may take.
 const tellTimeout = 5 * time.Second
-
-// heard is what the model of a thread knows of the instructions, by their digests.
-// The conversation's turn lock guards it.
-type heard struct {
-	loaded string // those that the thread was loaded with, which a compaction goes back to
-	known  string // those that the model has heard last
-	kept   string // what the journal has of known
-	told   bool   // the turn that runs has them with it
-	times  int    // that turns had some with them
-}
 
 // instructions returns what threads are to know now, and its digest.
 func (d *Driver) instructions() (text, digest string) {
@@ -51,7 +39,7 @@ func (d *Driver) instructions() (text, digest string) {
 	}
 	sum := sha256.Sum256([]byte(text))
 	digest = hex.EncodeToString(sum[:8])
-	d.versions.keep(digest, text)
+	d.versions.Keep(digest, text)
 	return text, digest
 }
 
@@ -79,19 +67,19 @@ func (c *conversation) otherThanRan(params *appserver.TurnStartParams) bool {
 // brief has the turn tell its thread what that does not know yet, or may not know any more by then.
 func (d *Driver) brief(c *conversation, params *appserver.TurnStartParams) (digest string, tells bool) {
 	text, digest := d.instructions()
-	known := c.heard.known
-	if known != c.heard.loaded && c.mayCompact(params) {
-		known = unsure
+	known := c.heard.Known
+	if known != c.heard.Loaded && c.mayCompact(params) {
+		known = told.Unsure
 	}
 	if digest == known {
 		return digest, false
 	}
-	value := noInstructions
+	value := told.NoInstructions
 	if text != "" {
-		value = d.versions.change(known, text)
+		value = d.versions.Change(known, text)
 	}
-	c.heard.times++
-	for key, piece := range pieces(contextKey+strconv.Itoa(c.heard.times), value) {
+	c.heard.Times++
+	for key, piece := range told.Pieces(contextKey+strconv.Itoa(c.heard.Times), value) {
 		addContext(params, key, piece)
 	}
 	return digest, true
@@ -104,10 +92,10 @@ func addContext(params *appserver.TurnStartParams, key, value string) {
 	params.AdditionalContext[key] = appserver.AdditionalContext{Kind: "application", Value: value}
 }
 
-// briefed notes that codex has taken a turn that [Executor.brief] has prepared.
-func (d *Driver) briefed(c *conversation, digest string, told bool) {
-	c.heard.known, c.heard.told = digest, told
-	if !c.heard.told {
+// briefed notes that codex has taken a turn that [Driver.brief] has prepared.
+func (d *Driver) briefed(c *conversation, digest string, tells bool) {
+	c.heard.Known, c.heard.Told = digest, tells
+	if !c.heard.Told {
 		d.keepHeard(c)
 	}
 }
@@ -115,16 +103,16 @@ func (d *Driver) briefed(c *conversation, digest string, told bool) {
 // endBriefing notes what the thread knows after a turn. One that was cut off may
 // have nothing of what it had with it, so that is told again.
 func (d *Driver) endBriefing(c *conversation, err error) {
-	if err != nil && c.heard.told {
-		c.heard.known = c.heard.kept
+	if err != nil && c.heard.Told {
+		c.heard.Known = c.heard.Kept
 	}
-	c.heard.told = false
+	c.heard.Told = false
 	d.keepHeard(c)
 }
 
 // A briefing is what the model of a conversation has been told beside its messages, or has yet to be.
 type briefing struct {
-	fresh   freshness
+	fresh   told.Freshness
 	strange int32
 	known   string
 	ran     string
@@ -132,14 +120,14 @@ type briefing struct {
 }
 
 func (c *conversation) briefing() briefing {
-	return briefing{c.fresh, c.strange.is.Load(), c.heard.known, c.ran, c.named}
+	return briefing{c.fresh, c.strange.State(), c.heard.Known, c.ran, c.named}
 }
 
 // uncertain is the briefing of a conversation before a turn of which it is not known what it had with it.
 func (c *conversation) uncertain() briefing {
-	before := briefing{known: unsure, fresh: c.unread}
-	if c.strange.any() {
-		before.strange = strangeRetold
+	before := briefing{known: told.Unsure, fresh: c.unread}
+	if c.strange.Any() {
+		before.strange = told.StrangeRetold
 	}
 	return before
 }
@@ -147,35 +135,30 @@ func (c *conversation) uncertain() briefing {
 // untell has the model be told again what a turn had with it that is taken out of the history.
 func (d *Driver) untell(c *conversation, before briefing) {
 	c.fresh = cmp.Or(c.fresh, before.fresh)
-	c.strange.untold(before.strange)
-	c.heard.known, c.heard.told = before.known, false
+	c.strange.Untold(before.strange)
+	c.heard.Known, c.heard.Told = before.known, false
 	d.keepHeard(c)
-}
-
-// unsure is known of instructions where it is not sure which the model has: they are told in whole.
-const unsure = "?"
-
-// compacted notes that what earlier turns had with them is gone from the thread, as after a
-// compaction: it goes back to what it was loaded with. What the turn that runs has with it stands
-// behind that, if codex has compacted before it.
-func (h *heard) compacted() {
-	if h.known = h.loaded; h.told {
-		h.known = unsure
-	}
-	h.told = false
 }
 
 // keepHeard writes down what the thread knows. Where that fails the next process
 // tells it again.
 func (d *Driver) keepHeard(c *conversation) {
-	if c.heard.known == c.heard.kept {
+	if c.heard.Known == c.heard.Kept {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.root), tellTimeout)
 	defer cancel()
-	if err := d.cfg.Journal.RecordInstructions(ctx, c.threadID, c.heard.known); err != nil {
+	if err := d.cfg.Journal.RecordInstructions(ctx, c.threadID, c.heard.Known); err != nil {
 		d.log.Warn("what a thread was told could not be written down", "thread_id", c.threadID, "err", err)
 		return
 	}
-	c.heard.kept = c.heard.known
+	c.heard.Kept = c.heard.Known
+}
+
+// warn has a turn tell the model what is owed of words that nobody has sent here.
+func (c *conversation) warn(params *appserver.TurnStartParams) {
+	if words := c.strange.Words(c.mayCompact(params)); words != "" {
+		c.heard.Times++ // codex shows nothing twice under one name
+		addContext(params, "unbidden_notice"+strconv.Itoa(c.heard.Times), words)
+	}
 }

@@ -47,7 +47,7 @@ func (c *conversation) Recall(ctx context.Context, cut bool, full func()) error 
 			return err
 		}
 		c.threadID, c.own.model, c.tools = past.Thread, past.Model, past.Tools
-		c.heard.known, c.heard.kept = past.Told, past.Told
+		c.heard.Known, c.heard.Kept = past.Told, past.Told
 		c.resumable = c.threadID != ""
 		c.history = c.resumable
 		if cut && c.resumable {

@@ -111,8 +111,8 @@ func (t *turn) tell(item appserver.Item, said agent.Item, started bool) {
 	case item.Type == appserver.ItemHookPrompt:
 		return
 	case item.Type == appserver.ItemContextCompaction && !started:
-		t.c.heard.compacted()
-		t.c.strange.compacted()
+		t.c.heard.Compacted()
+		t.c.strange.Compacted()
 		t.To.Tell(agent.ItemCompleted{Item: said})
 	case started:
 		t.To.Tell(agent.ItemStarted{Item: said})

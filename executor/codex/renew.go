@@ -8,33 +8,8 @@ import (
 	"strings"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/told"
 )
-
-// A freshness says why a turn runs on a thread without the conversation's earlier
-// history; empty if it has it.
-type freshness string
-
-const (
-	historyLost freshness = "lost"  // the thread could not be resumed
-	otherTools  freshness = "tools" // the thread has other tools than are offered now
-)
-
-// toModel is what the model is told.
-func (f freshness) toModel() string {
-	why := "The earlier history of this conversation could not be loaded and is lost. "
-	if f == otherTools {
-		why = "The tools that you can call have changed, so this conversation goes on in a new thread, without its earlier history. "
-	}
-	return why + "If the user refers to something you do not know, say so and ask."
-}
-
-// toSender is what whoever sent the message reads.
-func (f freshness) toSender() string {
-	if f == otherTools {
-		return "The tools of codex have changed; it starts afresh, without the earlier history of this conversation."
-	}
-	return "The earlier history of this conversation was lost; codex starts afresh."
-}
 
 // renew gives the thread of c up if it was started with other tools than are
 // offered now: codex never changes those of a thread. What is offered is settled
@@ -47,7 +22,7 @@ func (d *Driver) renew(c *conversation) {
 	d.log.Info("a thread has other tools than are offered and is replaced by a new one", "thread_id", c.threadID)
 	fresh := c.fresh
 	if c.history {
-		fresh = otherTools
+		fresh = told.OtherTools
 	}
 	d.forget(c, nil)
 	c.fresh, c.tools = fresh, ""

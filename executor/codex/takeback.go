@@ -27,7 +27,7 @@ func (t *turn) keep(end *agent.Ended) {
 	if !t.foreign {
 		t.d.clear(t.c, t, end)
 	} else if !t.d.takeBack(t.c, t) {
-		t.c.strange.mix()
+		t.c.strange.Mix()
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/told"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 )
 
@@ -58,10 +59,10 @@ func (d *Driver) mayFork(c *conversation, refused error) bool {
 func (d *Driver) forget(c *conversation, refused error) {
 	d.unloaded(c)
 	if c.history || !appserver.IsNoRollout(refused) {
-		c.fresh = cmp.Or(c.fresh, historyLost)
+		c.fresh = cmp.Or(c.fresh, told.HistoryLost)
 	}
-	c.threadID, c.rollout, c.resumable, c.history, c.own, c.heard = "", "", false, false, settings{}, heard{}
-	c.strange.forget()
+	c.threadID, c.rollout, c.resumable, c.history, c.own, c.heard = "", "", false, false, settings{}, told.Heard{}
+	c.strange.Forget()
 	c.blocked.Store(false)
 	c.named, c.read = false, ""
 }
@@ -86,7 +87,7 @@ func (d *Driver) open(ctx context.Context, c *conversation, on *child) error {
 	c.threadID, c.rollout, c.resumable = session.Thread.ID, session.Thread.Path, false
 	c.tools = d.toolSet
 	c.learn(params, session)
-	c.heard = heard{loaded: instructions, known: instructions}
+	c.heard = told.Heard{Loaded: instructions, Known: instructions}
 	d.loaded(c, on)
 	return nil
 }
@@ -108,7 +109,7 @@ func (d *Driver) resume(ctx context.Context, c *conversation, on *child) error {
 		return err
 	}
 	c.learn(params, session)
-	c.resumable, c.history, c.heard.loaded = true, true, instructions
+	c.resumable, c.history, c.heard.Loaded = true, true, instructions
 	d.loaded(c, on)
 	return nil
 }

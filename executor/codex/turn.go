@@ -12,6 +12,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/items"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/sandbox"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/told"
 )
 
 // A turn is one running turn. It belongs to the goroutine that serves its
@@ -22,7 +23,7 @@ type turn struct {
 	c         *conversation
 	on        *child
 	id        string
-	afresh    freshness
+	afresh    told.Freshness
 	before    briefing // what its conversation had been told of before it
 	record    items.Record
 	attention *attention
@@ -108,7 +109,7 @@ func (t *turn) begin() (id string, err error) {
 	d.adjust(c, t.Options, on, &params)
 	instructions, tells := d.brief(c, &params)
 	if c.fresh != "" {
-		addContext(&params, "runtime_notice", c.fresh.toModel())
+		addContext(&params, "runtime_notice", c.fresh.ToModel())
 	}
 	c.warn(&params)
 	started, err := on.TurnStart(ctx, params)
@@ -119,7 +120,7 @@ func (t *turn) begin() (id string, err error) {
 	if err == nil {
 		c.named = c.named || c.otherModel(t.Options) != ""
 		d.briefed(c, instructions, tells)
-		c.strange.told()
+		c.strange.Told()
 	}
 	switch {
 	case appserver.IsThreadGone(err):

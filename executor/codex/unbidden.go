@@ -108,7 +108,7 @@ func (d *Driver) bidden(c *conversation, turnID string) {
 	}
 	c.unbidden = behind
 	if len(before) > 0 {
-		c.strange.mix()
+		c.strange.Mix()
 	}
 }
 
@@ -128,7 +128,7 @@ func (d *Driver) endUnbidden(c *conversation, on *child) {
 	}
 	out := !d.runsCommands(c, on) && d.takeOut(c, on, turns[0]) // with those after it
 	if !out {
-		c.strange.mix()
+		c.strange.Mix()
 	}
 	d.log.Warn(unbiddenBegan, "thread_id", c.threadID, "turn_id", turns[0], "turns", len(turns), "in_history", !out, "fix", unbiddenFix)
 }

@@ -1,4 +1,4 @@
-package codex
+package told
 
 import (
 	"maps"
@@ -28,17 +28,17 @@ func TestChange(t *testing.T) {
 		"twice":        {long, long + "\n\n# Rules\n\nmore", changedInstructions + long + "\n\n# Rules\n\nmore"},
 		"below":        {"one\n\n" + long, "one\n\n" + long + "\n\n### Third\n\nmore", changedInstructions + "one\n\n" + long + "\n\n### Third\n\nmore"},
 	} {
-		var v versions
+		var v Versions
 		if c.before != "" {
-			v.keep("known", c.before)
+			v.Keep("known", c.before)
 		}
-		if got := v.change("known", c.now); got != c.want {
+		if got := v.Change("known", c.now); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
-	var v versions
+	var v Versions
 	for digest := range strings.FieldsSeq("a b c d e e") {
-		v.keep(digest, "text of "+digest)
+		v.Keep(digest, "text of "+digest)
 	}
 	if _, ok := v.text("a"); ok || len(v.last) != mostVersions {
 		t.Errorf("kept are %v", v.last)
@@ -49,7 +49,7 @@ func TestPieces(t *testing.T) {
 	for name, text := range map[string]string{
 		"short": "words", "lines": strings.Repeat("a line of words\n", 1000), "one-word": strings.Repeat("x", 10_000), "wide": strings.Repeat("\U0001F600", 5000),
 	} {
-		all := pieces("key", text)
+		all := Pieces("key", text)
 		var whole strings.Builder
 		for _, key := range slices.Sorted(maps.Keys(all)) {
 			piece := all[key]

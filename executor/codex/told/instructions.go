@@ -1,4 +1,4 @@
-package codex
+package told
 
 import (
 	"fmt"
@@ -27,15 +27,16 @@ const (
 	goneParts = "The sections with these headings hold no longer:\n\n"
 )
 
-// versions are the last instructions.
-type versions struct {
+// Versions are the last instructions.
+type Versions struct {
 	mu   sync.Mutex // guards the field below
 	last []version
 }
 
 type version struct{ digest, text string }
 
-func (v *versions) keep(digest, text string) {
+// Keep notes the instructions that hold now.
+func (v *Versions) Keep(digest, text string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.last = slices.DeleteFunc(v.last, func(one version) bool { return one.digest == digest })
@@ -43,7 +44,7 @@ func (v *versions) keep(digest, text string) {
 	v.last = v.last[max(0, len(v.last)-mostVersions):]
 }
 
-func (v *versions) text(digest string) (text string, ok bool) {
+func (v *Versions) text(digest string) (text string, ok bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, one := range v.last {
@@ -54,10 +55,10 @@ func (v *versions) text(digest string) (text string, ok bool) {
 	return "", false
 }
 
-// change is what a thread is told that knows the instructions of a digest: the sections that have
+// Change is what a thread is told that knows the instructions of a digest: the sections that have
 // changed, whole, since one may say at its beginning what the rest of it is; or everything, where
 // that is shorter, or where it cannot be said so.
-func (v *versions) change(known, text string) string {
+func (v *Versions) Change(known, text string) string {
 	all := changedInstructions + text
 	before, _ := v.text(known)
 	old, now := sections(before), sections(text)
@@ -168,8 +169,8 @@ func fenceOf(line string) string {
 // agent says of itself, and is no instruction by itself.
 const goesOn = "[This goes on in the middle of the part before it, and is to be read as one text with it.]\n"
 
-// pieces are a text in parts that codex takes whole, by keys that sort as they follow each other.
-func pieces(key, text string) map[string]string {
+// Pieces are a text in parts that codex takes whole, by keys that sort as they follow each other.
+func Pieces(key, text string) map[string]string {
 	if len(text) <= mostPiece {
 		return map[string]string{key: text}
 	}
