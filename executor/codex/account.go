@@ -10,6 +10,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 )
 
@@ -89,7 +90,7 @@ func (a *account) last() (status appserver.AccountStatus, known bool) {
 // readAccount asks codex for its account, and has it renew its token before if
 // refresh is set. What cannot be asked, because the network is not there, stays
 // as it was.
-func (d *Driver) readAccount(ctx context.Context, on *child, refresh bool) (appserver.AccountStatus, error) {
+func (d *Driver) readAccount(ctx context.Context, on *child.Child, refresh bool) (appserver.AccountStatus, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.cfg.Patience)
 	defer cancel()
 	status, err := on.AccountRead(ctx, refresh)
@@ -106,7 +107,7 @@ func (d *Driver) readAccount(ctx context.Context, on *child, refresh bool) (apps
 // Codex may ask the network for that. It does not start codex: without one it does
 // nothing.
 func (d *Driver) LookAtAccount(ctx context.Context) error {
-	on, _ := d.child.health()
+	on, _ := d.child.Health()
 	if on == nil {
 		return nil
 	}

@@ -43,7 +43,7 @@ func TestWatch(t *testing.T) {
 	t.Parallel()
 	bin, env := fakecodex.Command("")
 	d := New(Config{Child: appserver.Config{Bin: bin, Env: env}})
-	first, err := d.child.get(t.Context())
+	first, err := d.child.Get(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,12 +57,12 @@ func TestWatch(t *testing.T) {
 	if !exchanged() || exchanged() {
 		t.Error("another account is not news, or more than once")
 	}
-	first.restart("for this test")
+	first.Restart("for this test")
 	<-first.Done()
 	if exchanged() {
 		t.Error("no codex is another one")
 	}
-	if _, err := d.child.get(t.Context()); err != nil {
+	if _, err := d.child.Get(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if !exchanged() || exchanged() {

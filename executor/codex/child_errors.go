@@ -10,6 +10,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
 )
 
 // overloadWait is what a codex with too much to do is given.
@@ -23,13 +24,13 @@ func (d *Driver) trouble(err error) error {
 	}
 	t := &executor.Trouble{Kind: executor.Lasting, Killed: wasKilled(err), End: d.untaken(err), Err: err}
 	_, cut := errors.AsType[cutError](err)
-	_, unstarted := errors.AsType[startError](err)
+	_, unstarted := errors.AsType[child.StartError](err)
 	_, died := errors.AsType[*appserver.ExitError](err)
 	switch {
 	case cut:
 		t.Kind = executor.WasCut
 	case unstarted:
-		t.Kind, t.Failing = executor.Unstarted, d.child.failingFor()
+		t.Kind, t.Failing = executor.Unstarted, d.child.FailingFor()
 	case appserver.IsOverloaded(err):
 		t.Kind, t.Wait = executor.Passing, overloadWait
 	case appserver.IsThreadGone(err), died:
@@ -68,10 +69,10 @@ func (d *Driver) untaken(err error) agent.Ended {
 // unreachable says why codex is not there, without its last words: those are
 // for the log.
 func unreachable(err error) string {
-	if why, ok := errors.AsType[Unready](err); ok {
+	if why, ok := errors.AsType[child.Unready](err); ok {
 		return why.Error()
 	}
-	if _, ok := errors.AsType[startError](err); ok {
+	if _, ok := errors.AsType[child.StartError](err); ok {
 		return fmt.Sprintf("codex could not be started (%s); runtime doctor says what to do", cause(err))
 	}
 	if exit, ok := errors.AsType[*appserver.ExitError](err); ok {

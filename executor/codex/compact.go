@@ -9,6 +9,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
 )
 
 const compacting = "The conversation is longer than what the model can read at once. It is being summarised, and then the message is tried once more."
@@ -53,7 +54,7 @@ func (t *turn) keepLong(end *agent.Ended) {
 
 // compact puts a summary in the place of the thread's history. It is a turn of
 // codex's own making, and read like any other; it is nil where it did not begin.
-func (d *Driver) compact(c *conversation, of executor.Order, on *child) (*turn, error) {
+func (d *Driver) compact(c *conversation, of executor.Order, on *child.Child) (*turn, error) {
 	if err := d.load(of.Ctx, c, on); err != nil {
 		return nil, err
 	}
@@ -80,14 +81,14 @@ func (d *Driver) compact(c *conversation, of executor.Order, on *child) (*turn, 
 
 // beginCompaction returns the turn that summarises the thread. As with any turn, the
 // caller's cancel must not cut this: codex would be left with one that nobody ends.
-func (d *Driver) beginCompaction(ctx context.Context, c *conversation, on *child) (id string, err error) {
+func (d *Driver) beginCompaction(ctx context.Context, c *conversation, on *child.Child) (id string, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.cfg.Patience)
 	defer cancel()
 	if err = on.ThreadCompact(ctx, c.threadID); err == nil {
 		id, err = nextTurn(ctx, c.events)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		on.restart(reasonDeaf)
+		on.Restart(child.ReasonDeaf)
 		<-on.Done()
 	}
 	return id, err

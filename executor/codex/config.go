@@ -8,6 +8,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/failure"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/sandbox"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
@@ -92,47 +93,16 @@ type Config struct {
 }
 
 // A Launch is what may differ from one start of codex to the next.
-type Launch struct {
-	Args, Env   []string // of the child
-	Model       string   // that threads are started with; empty leaves it to codex
-	KeyVariable string   // as in Config
-	// Loaded are places that codex loads programs from outside of the sandbox: commands
-	// must not be able to write them, as those of Config.Apart.
-	Loaded []within.Place
-	// Written are directories that the user's configuration lets commands write in their sandbox,
-	// beside the working directory and the temp directory.
-	Written []string
-	// Thread returns codex's configuration for a thread that is loaded now, above that of Args. It
-	// must answer soon; nil is none.
-	Thread func() map[string]any
-	// Oversized returns a file of instructions that is too large for codex to read, of those that
-	// it would read for turns in dir; empty is none. It must answer soon; nil finds none.
-	Oversized func(dir string) string
-	// Unreadable says why no conversation must be loaded now; empty if nothing is in the way. It
-	// must answer soon; nil finds nothing.
-	Unreadable func() string
-	// Temp are the temp directory of commands, and what else they write in every sandbox that
-	// writes; none if they have codex's own, TMPDIR of Env.
-	Temp []string
-
-	// ModelProvider is the one that threads are to ask, by codex's name for it: a thread
-	// that was begun with another would go on asking that. Empty leaves it to codex.
-	ModelProvider string
-
-	whose string // the credential that is there for the child, see Executor.whose
-}
+type Launch = child.Launch
 
 // Unready is an error of Config.Prepare whose text is meant for whoever has sent a
 // message: it says what to do.
-type Unready string
-
-func (u Unready) Error() string { return string(u) }
+type Unready = child.Unready
 
 // Metrics counts what happens to the child and its account. Implementations must
 // not block.
 type Metrics interface {
-	ChildStarted()
-	ChildRestarted(reason string)
+	child.Metrics
 	failure.Metrics
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/told"
 )
 
@@ -22,7 +23,7 @@ type conversation struct {
 
 	// Guarded by driver.mu.
 	users    int // that have pinned it
-	loadedIn *child
+	loadedIn *child.Child
 	known    bool // it has or had a thread
 	lastUsed time.Time
 	peer     bool // its last job is another agent's
@@ -41,8 +42,8 @@ type conversation struct {
 	// Functions that take a conversation are called under it, unless they say otherwise. It guards
 	// the fields below.
 	lock       sync.Mutex
-	recalled   bool   // the journal was asked for its thread
-	on         *child // that its thread was prepared on last
+	recalled   bool         // the journal was asked for its thread
+	on         *child.Child // that its thread was prepared on last
 	threadID   string
 	rollout    string         // the thread's file, as codex names it; empty before it was loaded
 	resumable  bool           // a turn was acknowledged, so the thread may be on disk
@@ -113,7 +114,7 @@ func (d *Driver) Drop(ctx context.Context, key string) error {
 	return d.letGoOf(ctx, key, d.unsubscribe)
 }
 
-func (d *Driver) letGoOf(ctx context.Context, key string, unload func(context.Context, *conversation, *child)) error {
+func (d *Driver) letGoOf(ctx context.Context, key string, unload func(context.Context, *conversation, *child.Child)) error {
 	if !d.host.AtRest(ctx, key) {
 		return executor.ErrBusy
 	}
@@ -122,7 +123,7 @@ func (d *Driver) letGoOf(ctx context.Context, key string, unload func(context.Co
 
 // drop unloads the thread of a conversation and lets go of it. It returns [ErrBusy] if it is
 // pinned, or its thread stays loaded.
-func (d *Driver) drop(ctx context.Context, key string, unload func(context.Context, *conversation, *child)) error {
+func (d *Driver) drop(ctx context.Context, key string, unload func(context.Context, *conversation, *child.Child)) error {
 	d.mu.Lock()
 	c := d.conversations[key]
 	d.mu.Unlock()
@@ -133,7 +134,7 @@ func (d *Driver) drop(ctx context.Context, key string, unload func(context.Conte
 		return executor.ErrBusy
 	}
 	defer c.lock.Unlock()
-	if on, _ := d.child.health(); on != nil && d.isLoaded(c, on) {
+	if on, _ := d.child.Health(); on != nil && d.isLoaded(c, on) {
 		unload(ctx, c, on)
 	}
 	d.mu.Lock()
@@ -153,7 +154,7 @@ var ErrNoCodex = errors.New("codex does not run")
 // Delete has a codex that runs delete a thread which no conversation has any more, with what its
 // databases know of it. Where none runs that is [ErrNoCodex].
 func (d *Driver) Delete(ctx context.Context, thread string) error {
-	on, _ := d.child.health()
+	on, _ := d.child.Health()
 	if on == nil {
 		return ErrNoCodex
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 )
@@ -22,7 +23,7 @@ import (
 // Watch implements [executor.Credential]: the credential is another one where codex was started anew to take
 // it, or has said that its account is.
 func (d *Driver) Watch() (exchanged func() bool) {
-	met, _ := d.child.health()
+	met, _ := d.child.Health()
 	changes := d.account.changed()
 	return func() bool {
 		before := changes
@@ -33,12 +34,12 @@ func (d *Driver) Watch() (exchanged func() bool) {
 
 // exchanged reports whether codex was started anew since it was met, and meets the new one. Where the
 // file is of another account by now codex is started anew, as soon as no turn is begun.
-func (d *Driver) exchanged(met **child) bool {
-	on, _ := d.child.health()
+func (d *Driver) exchanged(met **child.Child) bool {
+	on, _ := d.child.Health()
 	if on == nil {
 		return false
 	}
-	if d.hasAnothers(on) && on.passed.CompareAndSwap(false, true) {
+	if d.hasAnothers(on) && on.Pass() {
 		d.RestartWhenIdle("credential changed")
 	}
 	was := *met
@@ -48,13 +49,13 @@ func (d *Driver) exchanged(met **child) bool {
 
 // hasAnothers reports whether codex's file is of another account than what codex has read. A file
 // that is being written, or was taken away, is of none.
-func (d *Driver) hasAnothers(on *child) bool {
+func (d *Driver) hasAnothers(on *child.Child) bool {
 	file := d.whose(on.Info().CodexHome)
-	return !on.adopt(file) && file != "" && file != *on.whose.Load()
+	return !on.Adopt(file) && file != "" && file != on.Whose()
 }
 
 // hasNewer reports whether codex's file has another login than codex has, be it of the same account.
-func (d *Driver) hasNewer(on *child) bool {
+func (d *Driver) hasNewer(on *child.Child) bool {
 	ctx, cancel := context.WithTimeout(d.root, accountAsk)
 	defer cancel()
 	token, err := on.AuthToken(ctx)
@@ -67,21 +68,14 @@ func (d *Driver) hasNewer(on *child) bool {
 	return kept != "" && token != "" && kept != token // without, its provider has it use none
 }
 
-// adopt notes a credential that has appeared where none was, and reports whether it has.
-func (c *child) adopt(file string) bool {
-	read := c.whose.Load()
-	return (read == nil || *read == "") && c.whose.CompareAndSwap(read, &file)
-}
-
 // loginEnded notes that codex was given a login, which it has written down.
 func (d *Driver) loginEnded(params json.RawMessage) {
 	var login appserver.LoginNote
 	if json.Unmarshal(params, &login) != nil || !login.Success {
 		return
 	}
-	if on, _ := d.child.health(); on != nil {
-		file := d.whose(on.Info().CodexHome)
-		on.whose.Store(&file)
+	if on, _ := d.child.Health(); on != nil {
+		on.Given(d.whose(on.Info().CodexHome))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/failure"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/sandbox"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/told"
@@ -17,7 +18,7 @@ import (
 type Driver struct {
 	cfg   Config
 	log   *slog.Logger
-	child *supervisor
+	child *child.Supervisor
 	host  executor.Host
 	root  context.Context // ends with [executor.ErrShutdown]
 
@@ -58,7 +59,10 @@ func New(cfg Config) *Driver {
 		inquiries:     map[string]*inquiry{},
 		agents:        newAgents(),
 	}
-	d.child = newSupervisor(d)
+	d.child = child.NewSupervisor(child.Config{
+		Codex: d.childConfig(), Prepare: d.prepare, First: d.firstStart, Ended: d.childEnded,
+		Patience: cfg.Patience, Metrics: cfg.Metrics, Logger: d.log,
+	})
 	return d
 }
 
@@ -72,7 +76,7 @@ func (d *Driver) Serve(ctx context.Context, host executor.Host) {
 
 // Ready waits until codex has been started.
 func (d *Driver) Ready(ctx context.Context) error {
-	_, err := d.child.get(ctx)
+	_, err := d.child.Get(ctx)
 	return d.trouble(err)
 }
 
@@ -91,8 +95,8 @@ func (d *Driver) Close(ctx context.Context, served <-chan struct{}) error {
 	case <-rested:
 	case <-ctx.Done():
 	}
-	killed := context.AfterFunc(ctx, d.child.kill)
-	d.child.close() // the child's end ends every turn, so this is the last wait
+	killed := context.AfterFunc(ctx, d.child.Kill)
+	d.child.Close() // the child's end ends every turn, so this is the last wait
 	<-rested
 	if !killed() && context.Cause(ctx) != nil {
 		return fmt.Errorf("close: codex was killed: %w", context.Cause(ctx))
@@ -109,4 +113,4 @@ func (d *Driver) rest() {
 }
 
 // Warm starts the child if it is not there, without waiting for it.
-func (d *Driver) Warm() { d.child.want() }
+func (d *Driver) Warm() { d.child.Want() }

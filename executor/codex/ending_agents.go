@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 )
 
@@ -41,7 +42,7 @@ func (d *Driver) barLocked(root string) {
 
 // endLate ends subagents that have begun after the turn was ended that they work for.
 func (d *Driver) endLate(root string) {
-	if on, _ := d.child.health(); on != nil {
+	if on, _ := d.child.Health(); on != nil {
 		d.mustEndAgents(on, root, "")
 	}
 }
@@ -49,7 +50,7 @@ func (d *Driver) endLate(root string) {
 // EndAgents ends the subagents that work in the conversation of a thread, also those that
 // go on after a turn that ended well, with their commands. It returns how many they were.
 func (d *Driver) EndAgents(thread string) int {
-	on, _ := d.child.health()
+	on, _ := d.child.Health()
 	if on == nil || thread == "" {
 		return 0
 	}
@@ -64,7 +65,7 @@ func (t *turn) endAgentsGently() {
 	ctx, cancel := context.WithTimeout(context.Background(), t.d.cfg.Grace)
 	defer cancel()
 	threads, err := t.d.endAgents(ctx, t.on, t.id, t.c.threadID)
-	if err != nil && !t.on.gone() {
+	if err != nil && !t.on.Gone() {
 		t.d.log.Warn("a subagent of another agent's turn goes on", "turn_id", t.id, "thread_id", t.c.threadID, "err", err)
 	}
 	t.d.endCommandsOf(threads)
@@ -73,13 +74,13 @@ func (t *turn) endAgentsGently() {
 // mustEndAgents ends the subagents of a turn and those at work in a conversation, either of which
 // may be empty, with their commands. Where codex does not manage it in the grace period it
 // is restarted, which takes them with it. It returns how many they were.
-func (d *Driver) mustEndAgents(on *child, root, session string) int {
+func (d *Driver) mustEndAgents(on *child.Child, root, session string) int {
 	ctx, cancel := context.WithTimeout(context.Background(), d.cfg.Grace)
 	defer cancel()
 	threads, err := d.endAgents(ctx, on, root, session)
-	if err != nil && !on.gone() {
+	if err != nil && !on.Gone() {
 		d.log.Warn("a subagent would not stop, codex is restarted", "turn_id", root, "thread_id", session, "err", err)
-		on.restart("subagent would not stop")
+		on.Restart("subagent would not stop")
 		<-on.Done()
 	}
 	d.endCommandsOf(threads)
@@ -97,7 +98,7 @@ func (d *Driver) endCommandsOf(threads map[string]bool) {
 }
 
 // endAgents interrupts until none of them works. It returns their threads.
-func (d *Driver) endAgents(ctx context.Context, on *child, root, session string) (threads map[string]bool, err error) {
+func (d *Driver) endAgents(ctx context.Context, on *child.Child, root, session string) (threads map[string]bool, err error) {
 	threads = map[string]bool{}
 	for {
 		found, err := d.agentsOf(ctx, on, root, session)
@@ -126,7 +127,7 @@ func (d *Driver) endAgents(ctx context.Context, on *child, root, session string)
 
 // interruptAgent asks codex to end the turn of a subagent; one that has ended, or is to
 // begin yet, is looked at again.
-func interruptAgent(ctx context.Context, on *child, thread, turn string) error {
+func interruptAgent(ctx context.Context, on *child.Child, thread, turn string) error {
 	err := on.TurnInterrupt(ctx, thread, turn)
 	if found, ok := appserver.StaleTurn(err); ok {
 		err = on.TurnInterrupt(ctx, thread, found)
@@ -139,7 +140,7 @@ func interruptAgent(ctx context.Context, on *child, thread, turn string) error {
 
 // endTerminalsOf ends the background terminals of threads, those that are not loaded
 // any more have none.
-func endTerminalsOf(ctx context.Context, on *child, threads map[string]bool) error {
+func endTerminalsOf(ctx context.Context, on *child.Child, threads map[string]bool) error {
 	for thread := range threads {
 		err := endTerminals(ctx, on, thread, func(appserver.BackgroundTerminal) bool { return true })
 		if err != nil && !appserver.IsThreadGone(err) {
@@ -152,7 +153,7 @@ func endTerminalsOf(ctx context.Context, on *child, threads map[string]bool) err
 // agentsOf returns the subagents that work, or have worked, for the turn root, and those that
 // work in the session, with the turns of those at work. What begins for the same turns from
 // now on is ended too.
-func (d *Driver) agentsOf(ctx context.Context, on *child, root, session string) (turns map[string]string, err error) {
+func (d *Driver) agentsOf(ctx context.Context, on *child.Child, root, session string) (turns map[string]string, err error) {
 	if err := d.learnSessions(ctx, on, root, session); err != nil {
 		return nil, err
 	}
@@ -177,7 +178,7 @@ func (d *Driver) agentsOf(ctx context.Context, on *child, root, session string) 
 }
 
 // agentsWork reports whether subagents work in the session, or may.
-func (d *Driver) agentsWork(ctx context.Context, on *child, session string) bool {
+func (d *Driver) agentsWork(ctx context.Context, on *child.Child, session string) bool {
 	if err := d.learnSessions(ctx, on, "", session); err != nil {
 		return true
 	}
@@ -193,7 +194,7 @@ func (d *Driver) agentsWork(ctx context.Context, on *child, session string) bool
 
 // learnSessions asks codex to which conversation the subagents belong that work for
 // other turns than root.
-func (d *Driver) learnSessions(ctx context.Context, on *child, root, session string) error {
+func (d *Driver) learnSessions(ctx context.Context, on *child.Child, root, session string) error {
 	for _, thread := range d.strangers(root, session) {
 		read, err := on.ThreadRead(ctx, thread)
 		if _, refused := errors.AsType[*appserver.RPCError](err); refused {

@@ -8,7 +8,7 @@ import (
 
 // Follow has codex load a thread, as it does where a loading takes longer than we wait for it.
 func (e *Driver) Follow(ctx context.Context, thread string, sandbox appserver.SandboxMode) error {
-	on, err := e.child.get(ctx)
+	on, err := e.child.Get(ctx)
 	if err == nil {
 		_, err = on.ThreadResume(ctx, appserver.ThreadResumeParams{ThreadID: thread, ExcludeTurns: true, Sandbox: sandbox})
 	}

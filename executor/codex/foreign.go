@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/told"
 )
 
@@ -24,7 +25,7 @@ func (c *conversation) foreign() bool { return c.tools == ForeignTools || c.tool
 // the one that it was begun with, or not at all (seen on 0.169.0): so a thread of ours is
 // forked, too, when the provider has changed, where it has no tools to lose. If we die
 // before the first turn of the fork is written down, there will be another.
-func (d *Driver) fork(ctx context.Context, c *conversation, on *child) error {
+func (d *Driver) fork(ctx context.Context, c *conversation, on *child.Child) error {
 	params, instructions := d.newThread(c, on)
 	from := appserver.ThreadForkParams{
 		ThreadID: c.threadID, ExcludeTurns: true, Model: params.Model, ModelProvider: params.ModelProvider, Cwd: params.Cwd,

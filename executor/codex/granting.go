@@ -5,6 +5,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
 )
 
 // A grant is what codex may do in a turn.
@@ -43,7 +44,7 @@ const reasonLoaded = "thread not unloaded"
 // A thread with which codex would read a file of instructions that is too large is loaded anew,
 // too. Where the thread cannot be unloaded codex is restarted, which unloads them all. The caller
 // loads the thread.
-func (d *Driver) regrant(ctx context.Context, c *conversation, o agent.Options, on *child) error {
+func (d *Driver) regrant(ctx context.Context, c *conversation, o agent.Options, on *child.Child) error {
 	now := d.allowed(o)
 	if now == d.grantOf(c) && !d.overreads(c, o, on) {
 		return nil
@@ -58,7 +59,7 @@ func (d *Driver) regrant(ctx context.Context, c *conversation, o agent.Options, 
 			return err
 		case err != nil && !appserver.IsThreadGone(err):
 			d.log.Warn("a conversation could not be unloaded, codex is restarted", "thread_id", c.threadID, "err", err)
-			on.restart(reasonLoaded)
+			on.Restart(reasonLoaded)
 			<-on.Done()
 			c.granted = now // with codex all of it has ended
 			return on.Err()
@@ -69,7 +70,7 @@ func (d *Driver) regrant(ctx context.Context, c *conversation, o agent.Options, 
 }
 
 // unloadSession unloads the thread of c with its subagents.
-func (d *Driver) unloadSession(ctx context.Context, c *conversation, on *child) error {
+func (d *Driver) unloadSession(ctx context.Context, c *conversation, on *child.Child) error {
 	loaded, err := on.ThreadsLoaded(ctx)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
 )
 
 // TestClock counts what passes while it runs, and nothing while it rests.
@@ -94,7 +95,7 @@ func TestAskerOf(t *testing.T) {
 func TestTurnBehindOurs(t *testing.T) {
 	t.Parallel()
 	e := New(Config{})
-	c := &conversation{loadedIn: &child{}, shown: shownThread{thread: "thread"}}
+	c := &conversation{loadedIn: &child.Child{}, shown: shownThread{thread: "thread"}}
 	e.conversations["one"] = c
 	began := func(id string) {
 		e.turnBegan(appserver.Notification{Method: appserver.NoteTurnStarted, ThreadID: "thread", Params: []byte(`{"threadId":"thread","turn":{"id":"` + id + `","items":[],"status":"inProgress"}}`)})

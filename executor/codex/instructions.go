@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/told"
 )
 
@@ -45,7 +46,7 @@ func (d *Driver) instructions() (text, digest string) {
 
 // newThread returns what the thread of c is loaded with in a child, and the digest of its
 // instructions.
-func (d *Driver) newThread(c *conversation, on *child) (params appserver.ThreadStartParams, digest string) {
+func (d *Driver) newThread(c *conversation, on *child.Child) (params appserver.ThreadStartParams, digest string) {
 	params = d.threadOn(on)
 	granted := d.grantOf(c)
 	params.ApprovalPolicy, params.Sandbox = appserver.ApprovalPolicy(granted.policy), appserver.SandboxMode(granted.sandbox)

@@ -5,35 +5,34 @@ import (
 	"context"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/sandbox"
 )
 
-// prepare says how codex is started the next time.
-func (d *Driver) prepare(ctx context.Context) (Launch, error) {
-	launch := Launch{Env: d.cfg.Child.Env}
+// prepare says how codex is started the next time, and which credential is there for it.
+func (d *Driver) prepare(ctx context.Context) (launch child.Launch, credential string, err error) {
+	launch = child.Launch{Env: d.cfg.Child.Env}
 	if d.cfg.Prepare != nil {
-		var err error
 		if launch, err = d.cfg.Prepare(ctx); err != nil {
-			return launch, err
+			return launch, "", err
 		}
 		d.keyName.Store(&launch.KeyVariable)
 	}
-	launch.whose = d.whose(homeIn(launch.Env))
-	return launch, nil
+	return launch, d.whose(homeIn(launch.Env)), nil
 }
 
-// places are what a codex that was started so goes by, and commands write.
-func (l Launch) places() sandbox.Places {
+// placesOf are what a codex that was started so goes by, and commands write.
+func placesOf(l child.Launch) sandbox.Places {
 	return sandbox.Places{Loaded: l.Loaded, Written: l.Written, Temp: l.Temp, Env: l.Env}
 }
 
 // threadOn is what threads are started with in a child.
-func (d *Driver) threadOn(on *child) appserver.ThreadStartParams {
+func (d *Driver) threadOn(on *child.Child) appserver.ThreadStartParams {
 	params := d.cfg.Thread
-	params.Model = cmp.Or(on.launch.Model, params.Model)
-	params.ModelProvider = cmp.Or(on.launch.ModelProvider, params.ModelProvider)
-	if on.launch.Thread != nil {
-		params.Config = on.launch.Thread()
+	params.Model = cmp.Or(on.Launch.Model, params.Model)
+	params.ModelProvider = cmp.Or(on.Launch.ModelProvider, params.ModelProvider)
+	if on.Launch.Thread != nil {
+		params.Config = on.Launch.Thread()
 	}
 	return params
 }
@@ -60,8 +59,8 @@ func (d *Driver) Idle() {
 	if reason == nil {
 		return
 	}
-	if on, _ := d.child.health(); on != nil {
+	if on, _ := d.child.Health(); on != nil {
 		d.log.Info("codex is restarted", "reason", *reason)
-		on.restart(*reason)
+		on.Restart(*reason)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/items"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 )
@@ -21,9 +22,9 @@ func (t *turn) endCommands() {
 	t.endAgents()
 	ctx, cancel := t.callContext()
 	defer cancel()
-	if err := t.endTerminals(ctx); err != nil && !t.on.gone() {
+	if err := t.endTerminals(ctx); err != nil && !t.on.Gone() {
 		t.d.log.Warn("a command of an ended turn would not stop, codex is restarted", "turn_id", t.id, "err", err)
-		t.on.restart("command would not stop")
+		t.on.Restart("command would not stop")
 		<-t.on.Done()
 	}
 	t.endLeftovers()
@@ -38,7 +39,7 @@ func (t *turn) endTerminals(ctx context.Context) error {
 
 // endTerminals ends those of a thread's background terminals that match, and waits until
 // they are gone.
-func endTerminals(ctx context.Context, on *child, thread string, match func(appserver.BackgroundTerminal) bool) error {
+func endTerminals(ctx context.Context, on *child.Child, thread string, match func(appserver.BackgroundTerminal) bool) error {
 	for {
 		all, err := on.BackgroundTerminals(ctx, thread)
 		if err != nil {
@@ -90,7 +91,7 @@ func (c *conversation) remember(r *items.Record) {
 }
 
 // childEnded cleans up after a child, before the next one starts.
-func (d *Driver) childEnded(dead *child) {
+func (d *Driver) childEnded(dead *child.Child) {
 	d.dropDead(dead)
 	d.guard.Forget()
 	d.mu.Lock()

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
 )
 
 // A loading is a call that loads a thread.
@@ -23,7 +24,7 @@ type loadedThread struct {
 
 // loadWith makes the call. A job that is canceled meanwhile does not wait, while codex goes on
 // with it: the thread that comes too late is put away, and whoever loads it next waits for that.
-func (d *Driver) loadWith(ctx context.Context, on *child, l loading) (appserver.ThreadSession, error) {
+func (d *Driver) loadWith(ctx context.Context, on *child.Child, l loading) (appserver.ThreadSession, error) {
 	if err := d.whenAway(ctx, l.of); err != nil {
 		return appserver.ThreadSession{}, err
 	}
@@ -45,17 +46,17 @@ func (d *Driver) loadWith(ctx context.Context, on *child, l loading) (appserver.
 	}
 }
 
-func (d *Driver) loadInTime(on *child, l loading) (got loadedThread) {
+func (d *Driver) loadInTime(on *child.Child, l loading) (got loadedThread) {
 	ctx, cancel := context.WithTimeout(d.root, l.limit)
 	defer cancel()
-	got.err = d.attended(ctx, on, func(ctx context.Context) (err error) {
+	got.err = on.Attended(ctx, func(ctx context.Context) (err error) {
 		if got.session, err = l.call(ctx); err != nil {
 			return err
 		}
-		d.guard.Learn(on.launch.places(), got.session)
-		why, err := d.guard.Apart(on.launch.places(), l.asked, got.session)
+		d.guard.Learn(placesOf(on.Launch), got.session)
+		why, err := d.guard.Apart(placesOf(on.Launch), l.asked, got.session)
 		if why != "" {
-			return Unready(why)
+			return child.Unready(why)
 		}
 		return err
 	})
@@ -63,7 +64,7 @@ func (d *Driver) loadInTime(on *child, l loading) (got loadedThread) {
 }
 
 // putAway has codex unload a thread that nobody waits for, if it has loaded it.
-func (d *Driver) putAway(on *child, got loadedThread) {
+func (d *Driver) putAway(on *child.Child, got loadedThread) {
 	thread := got.session.Thread.ID
 	if thread == "" {
 		return

@@ -7,6 +7,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
 )
 
 const (
@@ -21,7 +22,7 @@ const (
 // A login is a device code that a person may be about to enter.
 type login struct {
 	appserver.DeviceCode
-	on    *child
+	on    *child.Child
 	died  <-chan struct{} // closed when the child is gone, and the login with it
 	since time.Time
 }
@@ -97,14 +98,14 @@ func (d *Driver) AwaitLogin(r *executor.Refusal, wake <-chan struct{}, tell func
 // begin looks for the first time, and reports whether there may be a login in the file that codex has
 // not read.
 func (k *keeper) begin() bool {
-	on, err := k.d.child.get(k.d.root)
+	on, err := k.d.child.Get(k.d.root)
 	if err != nil {
 		return false
 	}
 	k.file = k.d.markOf(on.Info().CodexHome)
 	k.look()
 	if k.isOut() {
-		return k.file.at.After(on.began)
+		return k.file.at.After(on.Began)
 	}
 	return k.d.hasNewer(on)
 }
@@ -114,7 +115,7 @@ func (k *keeper) isOut() bool { return k.known && loggedOut(k.account) }
 
 // look finds out which account codex has, and whether its file is of another one.
 func (k *keeper) look() {
-	on, err := k.d.child.get(k.d.root)
+	on, err := k.d.child.Get(k.d.root)
 	if err != nil {
 		return
 	}
@@ -156,7 +157,7 @@ func (k *keeper) loggedIn() bool {
 // due reports whether the model is to be asked now: once a minute, and when the
 // credential has changed.
 func (k *keeper) due() bool {
-	if on, _ := k.d.child.health(); on != nil {
+	if on, _ := k.d.child.Health(); on != nil {
 		if mark := k.d.markOf(on.Info().CodexHome); mark != k.file {
 			k.file, k.changed, k.prompt = mark, true, true
 		}
@@ -185,8 +186,8 @@ func (k *keeper) ask() *executor.Refusal {
 		return r
 	}
 	k.d.log.Info("the credential has changed; codex is restarted to take it")
-	if on, _ := k.d.child.health(); on != nil {
-		on.restart("credential changed")
+	if on, _ := k.d.child.Health(); on != nil {
+		on.Restart("credential changed")
 		<-on.Done()
 	}
 	k.stale, k.kept = false, false
@@ -200,7 +201,7 @@ func (k *keeper) ask() *executor.Refusal {
 // or renews its own and writes it, until the renewal is refused for good; and it takes no other
 // change (seen on 0.169.0).
 func (k *keeper) weighChange() {
-	on, _ := k.d.child.health()
+	on, _ := k.d.child.Health()
 	if on == nil {
 		return
 	}
@@ -208,7 +209,7 @@ func (k *keeper) weighChange() {
 	mark := k.d.markOf(on.Info().CodexHome)
 	changed := k.changed || mark != k.file
 	k.file, k.changed = mark, false
-	k.stale = k.stale || changed && (k.isOut() || *on.whose.Load() == "" || k.d.hasNewer(on))
+	k.stale = k.stale || changed && (k.isOut() || on.Whose() == "" || k.d.hasNewer(on))
 }
 
 func (k *keeper) try() *executor.Refusal {
@@ -268,7 +269,7 @@ func (k *keeper) offer() {
 		return
 	}
 	k.offered = time.Now()
-	on, err := k.d.child.get(k.d.root)
+	on, err := k.d.child.Get(k.d.root)
 	if err != nil {
 		return
 	}

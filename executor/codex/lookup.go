@@ -10,13 +10,14 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/items"
 )
 
 // A finding is what codex knows of an attempt.
 type finding struct {
 	executor.Finding
-	on     *child
+	on     *child.Child
 	turn   *appserver.Turn // nil if it has become none
 	newest bool            // none is behind it
 	called bool            // the model has called something in it
@@ -27,7 +28,7 @@ type finding struct {
 const fewTurns, manyTurns = 5, 100
 
 // lookUp finds out what codex knows of an attempt.
-func (d *Driver) lookUp(ctx context.Context, c *conversation, of executor.Attempt, on *child) (finding, error) {
+func (d *Driver) lookUp(ctx context.Context, c *conversation, of executor.Attempt, on *child.Child) (finding, error) {
 	if err := d.loadCut(ctx, c, on); err != nil {
 		if appserver.IsNoRollout(err) { // codex makes the file before it asks the model
 			lost, bookErr := d.cfg.Journal.ThreadUsed(ctx, of.Thread)
@@ -38,7 +39,7 @@ func (d *Driver) lookUp(ctx context.Context, c *conversation, of executor.Attemp
 			}
 			return found, bookErr
 		}
-		return finding{}, on.settled(err)
+		return finding{}, on.Settled(err)
 	}
 	id, limit := of.ClientID(), fewTurns
 	if c.threadID != of.Thread { // behind a fork no file tells that there is more to look at
@@ -55,7 +56,7 @@ func (d *Driver) lookUp(ctx context.Context, c *conversation, of executor.Attemp
 	found.Repeated, found.Worked = before(turns, of)
 	switch {
 	case err != nil:
-		return finding{}, on.settled(err)
+		return finding{}, on.Settled(err)
 	case found.turn == nil && trace.Found:
 		return finding{}, errors.New("its message is in the thread's file, but not in its history")
 	}
@@ -92,7 +93,7 @@ func (d *Driver) keepThread(c *conversation, thread string) (back func()) {
 }
 
 // loadCut loads the thread of c, in which an attempt was cut off.
-func (d *Driver) loadCut(ctx context.Context, c *conversation, on *child) error {
+func (d *Driver) loadCut(ctx context.Context, c *conversation, on *child.Child) error {
 	if d.isLoaded(c, on) {
 		return nil
 	}
@@ -127,7 +128,7 @@ func (d *Driver) traceOf(c *conversation, of executor.Attempt, turn *appserver.T
 	return trace, err
 }
 
-func (d *Driver) listTurns(ctx context.Context, c *conversation, on *child, limit int) ([]appserver.Turn, error) {
+func (d *Driver) listTurns(ctx context.Context, c *conversation, on *child.Child, limit int) ([]appserver.Turn, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.cfg.Patience)
 	defer cancel()
 	return on.TurnsList(ctx, c.threadID, limit, true)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
 )
 
 // A wishError says why a job cannot have what it asks for.
@@ -42,7 +43,7 @@ func (c *conversation) learn(asked appserver.ThreadStartParams, got appserver.Th
 // is the thread's own directory, which no command can replace: codex looks for its
 // roots anew with each command, and left to itself it makes one of the folder, which
 // may be a symlink to anywhere by then (seen on 0.169.0).
-func (d *Driver) adjust(c *conversation, o agent.Options, on *child, params *appserver.TurnStartParams) {
+func (d *Driver) adjust(c *conversation, o agent.Options, on *child.Child, params *appserver.TurnStartParams) {
 	if !c.says(o) {
 		return
 	}
@@ -52,7 +53,7 @@ func (d *Driver) adjust(c *conversation, o agent.Options, on *child, params *app
 	params.ApprovalPolicy = cmp.Or(appserver.ApprovalPolicy(o.ApprovalPolicy), c.own.policy)
 	params.SandboxPolicy = c.own.sandbox
 	if o.Sandbox != "" && o.Sandbox != d.ownGrant().sandbox { // its own may have more to it than the mode
-		params.SandboxPolicy = appserver.PolicyOf(appserver.SandboxMode(o.Sandbox), on.launch.Temp)
+		params.SandboxPolicy = appserver.PolicyOf(appserver.SandboxMode(o.Sandbox), on.Launch.Temp)
 	}
 }
 

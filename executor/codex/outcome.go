@@ -12,8 +12,8 @@ import (
 // settle ends the turn from its final state, as codex told or as the history
 // has it.
 func (t *turn) settle(final appserver.Turn) *agent.Ended {
-	if !t.on.useful.Swap(true) {
-		t.on.adopt(t.d.whose(t.on.Info().CodexHome))
+	if t.on.Proven() {
+		t.on.Adopt(t.d.whose(t.on.Info().CodexHome))
 	}
 	t.c.history = true
 	t.repair(final)

@@ -5,31 +5,15 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
 )
-
-// oversized is a file of instructions that is too large for codex to read it for turns in a
-// folder; empty if there is none.
-func (on *child) oversized(dir string) string {
-	if on.launch.Oversized == nil {
-		return ""
-	}
-	return on.launch.Oversized(dir)
-}
-
-// unreadable says why no conversation must be loaded now; empty if nothing is in the way.
-func (on *child) unreadable() string {
-	if on.launch.Unreadable == nil {
-		return ""
-	}
-	return on.launch.Unreadable()
-}
 
 // spare has the thread of c be loaded so that codex reads no file of instructions, where one is
 // too large: where the turn works, which is to run or was cut, or the thread itself.
-func (d *Driver) spare(c *conversation, on *child, params appserver.ThreadStartParams) appserver.ThreadStartParams {
-	c.spared = on.oversized(d.cfg.Thread.Cwd)
+func (d *Driver) spare(c *conversation, on *child.Child, params appserver.ThreadStartParams) appserver.ThreadStartParams {
+	c.spared = on.Oversized(d.cfg.Thread.Cwd)
 	if c.spared == "" && c.folder != "" {
-		c.spared = on.oversized(c.folder)
+		c.spared = on.Oversized(c.folder)
 	}
 	if c.spared == "" {
 		return params
@@ -50,8 +34,8 @@ func withoutDocuments(params appserver.ThreadStartParams) appserver.ThreadStartP
 
 // overreads reports whether codex would read a file that is too large in a turn, though
 // the thread of c is loaded.
-func (d *Driver) overreads(c *conversation, o agent.Options, on *child) bool {
-	return c.spared == "" && c.says(o) && d.isLoaded(c, on) && on.oversized(c.folder) != ""
+func (d *Driver) overreads(c *conversation, o agent.Options, on *child.Child) bool {
+	return c.spared == "" && c.says(o) && d.isLoaded(c, on) && on.Oversized(c.folder) != ""
 }
 
 // sparedReading is what the sender of a message reads whose turn is without AGENTS.md.

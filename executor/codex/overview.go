@@ -2,14 +2,16 @@ package codex
 
 import (
 	"cmp"
+	"context"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
 )
 
 // Health implements [executor.Shown].
 func (d *Driver) Health() executor.AgentHealth {
-	on, child := d.child.health()
+	on, child := d.child.Health()
 	h := executor.AgentHealth{Child: child, Threads: d.loadedThreads(on), Limits: d.failures.Limits.List(), Account: d.accountHealth()}
 	for _, in := range d.openInquiries() {
 		open, _ := in.standing()
@@ -20,7 +22,7 @@ func (d *Driver) Health() executor.AgentHealth {
 
 // Overview implements [executor.Shown].
 func (d *Driver) Overview() executor.Overview {
-	on, _ := d.child.health()
+	on, _ := d.child.Health()
 	status, _ := d.account.last()
 	o := executor.Overview{Login: d.openLogin()}
 	if status.Account != nil {
@@ -28,7 +30,7 @@ func (d *Driver) Overview() executor.Overview {
 	}
 	o.Conversations, o.Model = d.overviews(on)
 	if on != nil {
-		o.Model = cmp.Or(on.launch.Model, o.Model)
+		o.Model = cmp.Or(on.Launch.Model, o.Model)
 	}
 	return o
 }
@@ -44,7 +46,7 @@ func (d *Driver) openLogin() *executor.OpenLogin {
 
 // overviews are those of the conversations whose threads this process knows, and
 // the model of the one that was used last.
-func (d *Driver) overviews(on *child) (all []executor.Conversation, model string) {
+func (d *Driver) overviews(on *child.Child) (all []executor.Conversation, model string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	all = make([]executor.Conversation, 0, len(d.conversations))
@@ -63,3 +65,12 @@ func (d *Driver) overviews(on *child) (all []executor.Conversation, model string
 // shownThread is what is shown of the thread of a conversation to those who do not hold
 // its lock.
 type shownThread struct{ thread, model string }
+
+// Ping implements [executor.Shown].
+func (d *Driver) Ping(ctx context.Context) error {
+	on, _ := d.child.Health()
+	if on == nil {
+		return nil
+	}
+	return on.Ping(ctx)
+}

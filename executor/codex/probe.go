@@ -8,6 +8,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
 )
 
 // probeTime is what the model gets to answer a probe, or to refuse it.
@@ -21,12 +22,12 @@ const probeTime = 60 * time.Second
 func (d *Driver) Probe(ctx context.Context) (*executor.Refusal, error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
-	on, err := d.child.get(ctx)
+	on, err := d.child.Get(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var session appserver.ThreadSession
-	err = d.attended(ctx, on, func(ctx context.Context) (err error) {
+	err = on.Attended(ctx, func(ctx context.Context) (err error) {
 		params := withoutDocuments(d.threadOn(on))
 		params.DynamicTools = nil // it asks for a word, and calls nothing
 		params.Ephemeral, params.ApprovalPolicy, params.Sandbox = true, appserver.Never, appserver.ReadOnly
@@ -34,7 +35,7 @@ func (d *Driver) Probe(ctx context.Context) (*executor.Refusal, error) {
 		return err
 	})
 	if err != nil {
-		return nil, on.settled(err)
+		return nil, on.Settled(err)
 	}
 	p := probing{d: d, on: on, thread: session.Thread.ID}
 	p.events = on.Subscribe(p.thread)
@@ -44,13 +45,13 @@ func (d *Driver) Probe(ctx context.Context) (*executor.Refusal, error) {
 		d.log.Warn("the model could not be probed; the next turn tells", "err", err)
 		return nil, nil
 	}
-	return r, on.settled(err)
+	return r, on.Settled(err)
 }
 
 // A probing is one probe.
 type probing struct {
 	d      *Driver
-	on     *child
+	on     *child.Child
 	thread string
 	turn   string
 	events *appserver.Subscription
@@ -100,7 +101,7 @@ func (d *Driver) verdict(note appserver.Notification) (r *executor.Refusal, over
 // end leaves the thread to be forgotten, which ends the turn, too.
 func (p *probing) end() {
 	defer p.events.Close()
-	if p.on.gone() {
+	if p.on.Gone() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), p.d.cfg.Grace)

@@ -26,7 +26,7 @@ func jittered(d time.Duration) time.Duration {
 // refreshOnce renews a ChatGPT login, if that is what codex uses. A login that
 // cannot be renewed any more is known before a message has to find out.
 func (d *Driver) refreshOnce() {
-	on, _ := d.child.health()
+	on, _ := d.child.Health()
 	if on == nil || d.host.IsPaused() {
 		return
 	}

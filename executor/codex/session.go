@@ -28,7 +28,7 @@ func (c *conversation) Prepare(ctx context.Context, o agent.Options) (executor.T
 	if c.d.cfg.Mend != nil {
 		c.d.cfg.Mend()
 	}
-	on, err := c.d.child.get(ctx)
+	on, err := c.d.child.Get(ctx)
 	if err == nil {
 		err = c.d.ready(ctx, c, o, on)
 	}
@@ -47,7 +47,7 @@ func (c *conversation) Start(of executor.Order) (executor.Turn, error) {
 
 // LookUp asks codex what it knows of an attempt.
 func (c *conversation) LookUp(ctx context.Context, of executor.Attempt, seen executor.Turn) (executor.Finding, error) {
-	on, err := c.d.child.get(ctx)
+	on, err := c.d.child.Get(ctx)
 	if err != nil {
 		return executor.Finding{}, c.d.trouble(err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
 )
 
 // stopFor is the first rung of the ladder: codex is asked to interrupt the turn.
@@ -46,7 +47,7 @@ func (t *turn) ask() *agent.Ended {
 		return t.reconcile() // ended already, or not begun
 	case errors.Is(err, context.DeadlineExceeded):
 		t.d.log.Warn("codex does not answer and is restarted", "turn_id", t.id, "thread_id", t.c.threadID)
-		t.on.restart(reasonDeaf)
+		t.on.Restart(child.ReasonDeaf)
 	case err != nil:
 		t.d.log.Warn("interrupting a turn failed", "turn_id", t.id, "err", err)
 	}
@@ -71,7 +72,7 @@ func (t *turn) ignored() *agent.Ended {
 		return nil
 	}
 	t.d.log.Warn("codex did not end a turn and is restarted", "turn_id", t.id, "thread_id", t.c.threadID)
-	t.on.restart("interrupt ignored")
+	t.on.Restart("interrupt ignored")
 	return nil
 }
 

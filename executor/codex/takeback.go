@@ -8,6 +8,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
 )
 
 // What is said of a message that failed, and in whose conversation something is refused.
@@ -82,7 +83,7 @@ func (d *Driver) leaveOut(c *conversation, t *turn, behind bool) string {
 
 // leaveOutBefore does the same behind a turn that was taken out already, and may not be why, where the
 // summary could not be read that codex tried then.
-func (d *Driver) leaveOutBefore(c *conversation, on *child, summary *turn) string {
+func (d *Driver) leaveOutBefore(c *conversation, on *child.Child, summary *turn) string {
 	if summary == nil || !summary.unreadable {
 		return ""
 	}
@@ -100,7 +101,7 @@ func (t *turn) refusedByAnother() bool {
 }
 
 // clearLate does what [Executor.clear] could not. The thread is loaded.
-func (d *Driver) clearLate(ctx context.Context, c *conversation, on *child) {
+func (d *Driver) clearLate(ctx context.Context, c *conversation, on *child.Child) {
 	if !c.blocked.Load() {
 		return
 	}
@@ -113,8 +114,8 @@ func (d *Driver) clearLate(ctx context.Context, c *conversation, on *child) {
 // that is t, the caller knows it; of those before it only attempts at the same message count, but for
 // behind. It is empty if there is none, or t is not the newest; it is not known while they could not be
 // taken out anyway.
-func (d *Driver) unanswered(ctx context.Context, c *conversation, on *child, t *turn, behind bool) (first string, known bool) {
-	if on.gone() || d.runsCommands(c, on) {
+func (d *Driver) unanswered(ctx context.Context, c *conversation, on *child.Child, t *turn, behind bool) (first string, known bool) {
+	if on.Gone() || d.runsCommands(c, on) {
 		return "", false
 	}
 	for _, limit := range []int{2, fewTurns, manyTurns} { // turns may be large
@@ -188,8 +189,8 @@ func (d *Driver) takeBack(c *conversation, t *turn) bool {
 }
 
 // takeBackTo is takeBack of a turn and those after it.
-func (d *Driver) takeBackTo(c *conversation, on *child, turnID string, before briefing) bool {
-	if on.gone() || d.runsCommands(c, on) {
+func (d *Driver) takeBackTo(c *conversation, on *child.Child, turnID string, before briefing) bool {
+	if on.Gone() || d.runsCommands(c, on) {
 		return false
 	}
 	d.untell(c, before) // before it: codex may take it out and die, and what is told twice does no harm
@@ -201,21 +202,21 @@ func (d *Driver) takeBackTo(c *conversation, on *child, turnID string, before br
 }
 
 // runsCommands reports whether commands go on in the thread of c, as far as can be known.
-func (d *Driver) runsCommands(c *conversation, on *child) bool {
+func (d *Driver) runsCommands(c *conversation, on *child.Child) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), d.cfg.Grace)
 	defer cancel()
 	terminals, err := on.BackgroundTerminals(ctx, c.threadID)
-	err = on.settled(err)
+	err = on.Settled(err)
 	return err != nil || len(terminals) > 0
 }
 
 // takeOut takes a turn and those after it out of the history of the thread of c, and reports whether it
 // did. Commands of the thread do not go on.
-func (d *Driver) takeOut(c *conversation, on *child, turnID string) bool {
+func (d *Driver) takeOut(c *conversation, on *child.Child, turnID string) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), d.cfg.Grace)
 	defer cancel()
 	thread, err := on.ThreadRevert(ctx, c.threadID, turnID)
-	if err = on.settled(err); err != nil {
+	if err = on.Settled(err); err != nil {
 		d.log.Warn("a turn that is none stays in the history of its thread", "thread_id", c.threadID, "turn_id", turnID, "err", err)
 		d.unloaded(c) // codex may have done it, and then the thread's file is another one: the next load tells
 		return false

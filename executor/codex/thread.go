@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/told"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 )
@@ -23,11 +24,11 @@ const (
 
 // load makes sure that c has a thread that is loaded in the child and sends us
 // its notifications.
-func (d *Driver) load(ctx context.Context, c *conversation, on *child) error {
+func (d *Driver) load(ctx context.Context, c *conversation, on *child.Child) error {
 	if d.isLoaded(c, on) {
 		return nil
 	}
-	if why := on.unreadable(); why != "" {
+	if why := on.Unreadable(); why != "" {
 		return wishError(why + ": remove it, or put a file there that codex can read; nothing was done")
 	}
 	d.makeRoom(ctx, on, 1)
@@ -76,7 +77,7 @@ func isLost(err error) bool {
 }
 
 // open starts a new thread for c.
-func (d *Driver) open(ctx context.Context, c *conversation, on *child) error {
+func (d *Driver) open(ctx context.Context, c *conversation, on *child.Child) error {
 	params, instructions := d.newThread(c, on)
 	session, err := d.loadWith(ctx, on, loading{asked: params, limit: startThreadTimeout, call: func(ctx context.Context) (appserver.ThreadSession, error) {
 		return on.ThreadStart(ctx, params)
@@ -93,7 +94,7 @@ func (d *Driver) open(ctx context.Context, c *conversation, on *child) error {
 }
 
 // resume loads the thread of c.
-func (d *Driver) resume(ctx context.Context, c *conversation, on *child) error {
+func (d *Driver) resume(ctx context.Context, c *conversation, on *child.Child) error {
 	params, instructions := d.newThread(c, on)
 	again := appserver.ThreadResumeParams{
 		ThreadID: c.threadID, ExcludeTurns: true,
@@ -116,7 +117,7 @@ func (d *Driver) resume(ctx context.Context, c *conversation, on *child) error {
 
 // resumeFree resumes a thread, waiting while another process still holds it: a child that was
 // killed a moment ago may not be gone yet.
-func resumeFree(ctx context.Context, on *child, params appserver.ThreadResumeParams) (appserver.ThreadSession, error) {
+func resumeFree(ctx context.Context, on *child.Child, params appserver.ThreadResumeParams) (appserver.ThreadSession, error) {
 	for deadline := time.Now().Add(writerWait); ; {
 		session, err := resumeAs(ctx, on, params)
 		if !appserver.IsActiveWriter(err) || time.Now().After(deadline) {
@@ -131,7 +132,7 @@ func resumeFree(ctx context.Context, on *child, params appserver.ThreadResumePar
 // resumeAs resumes a thread with what is asked for, also one that codex has loaded with something
 // else and that we follow, as after a loading that was given up. Where codex is bound to something
 // else it has that then, too.
-func resumeAs(ctx context.Context, on *child, params appserver.ThreadResumeParams) (none appserver.ThreadSession, _ error) {
+func resumeAs(ctx context.Context, on *child.Child, params appserver.ThreadResumeParams) (none appserver.ThreadSession, _ error) {
 	session, err := on.ThreadResume(ctx, params)
 	if err != nil || session.May(params.ApprovalPolicy, params.Sandbox) {
 		return session, err
@@ -140,21 +141,21 @@ func resumeAs(ctx context.Context, on *child, params appserver.ThreadResumeParam
 	case appserver.IsOverloaded(err), err != nil && ctx.Err() != nil:
 		return none, err
 	case err != nil && !appserver.IsThreadGone(err):
-		on.restart(reasonLoaded)
+		on.Restart(reasonLoaded)
 		<-on.Done()
 		return none, on.Err()
 	}
 	return on.ThreadResume(ctx, params)
 }
 
-func (d *Driver) isLoaded(c *conversation, on *child) bool {
+func (d *Driver) isLoaded(c *conversation, on *child.Child) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return c.loadedIn == on
 }
 
 // loaded records that the thread of c is loaded in on, and listens to it.
-func (d *Driver) loaded(c *conversation, on *child) {
+func (d *Driver) loaded(c *conversation, on *child.Child) {
 	if c.events != nil { // of a child that is gone
 		c.events.Close()
 	}
@@ -170,7 +171,7 @@ func (d *Driver) loaded(c *conversation, on *child) {
 }
 
 // loadedThreads counts the threads loaded in a child.
-func (d *Driver) loadedThreads(on *child) int {
+func (d *Driver) loadedThreads(on *child.Child) int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	n := 0
@@ -185,14 +186,14 @@ func (d *Driver) loadedThreads(on *child) int {
 // makeRoom unloads threads that are not at work, until so many more fit. One in which a command
 // still runs is spared where it is no other agent's: those have any number of conversations, and
 // their commands end. Where none can be unloaded the bound is exceeded: a turn matters more.
-func (d *Driver) makeRoom(ctx context.Context, on *child, more int) {
+func (d *Driver) makeRoom(ctx context.Context, on *child.Child, more int) {
 	d.unloadBeyond(on, more, func(c *conversation) { d.unload(ctx, c, on) }, func(*conversation) bool { return true })
 	d.unloadBeyond(on, more, func(c *conversation) { d.evict(ctx, c, on) }, func(c *conversation) bool { return c.peer })
 }
 
 // unloadBeyond unloads threads that are not at work, of some conversations, until so many more
 // fit. Which are at work their locks tell.
-func (d *Driver) unloadBeyond(on *child, more int, unload func(*conversation), of func(*conversation) bool) {
+func (d *Driver) unloadBeyond(on *child.Child, more int, unload func(*conversation), of func(*conversation) bool) {
 	passed := map[*conversation]bool{}
 	for {
 		c := d.leastUsed(on, more, func(c *conversation) bool { return !passed[c] && of(c) })
@@ -211,7 +212,7 @@ func (d *Driver) unloadBeyond(on *child, more int, unload func(*conversation), o
 
 // trim unloads what is loaded beyond the bound.
 func (d *Driver) trim() {
-	if on, _ := d.child.health(); on != nil {
+	if on, _ := d.child.Health(); on != nil {
 		d.makeRoom(context.Background(), on, 0)
 	}
 }
@@ -220,7 +221,7 @@ func (d *Driver) trim() {
 // longest unused of those of which no message waits, and then of the others. Messages of any
 // number of conversations may wait, and each would have its thread loaded meanwhile. Of is called
 // while d.mu is held.
-func (d *Driver) leastUsed(on *child, more int, of func(*conversation) bool) (least *conversation) {
+func (d *Driver) leastUsed(on *child.Child, more int, of func(*conversation) bool) (least *conversation) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	loaded := 0
@@ -249,7 +250,7 @@ func (c *conversation) lessUsedLocked(other *conversation) bool {
 
 // unload takes the thread of c out of the child, unless a command of it still
 // runs there: unloading would kill it.
-func (d *Driver) unload(ctx context.Context, c *conversation, on *child) {
+func (d *Driver) unload(ctx context.Context, c *conversation, on *child.Child) {
 	// The job that needs the room may be canceled; this thread must not notice.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shortCallTimeout)
 	defer cancel()
@@ -262,7 +263,7 @@ func (d *Driver) unload(ctx context.Context, c *conversation, on *child) {
 
 // evict takes the thread of c out of the child, with the commands that still run there: codex
 // leaves them for a minute.
-func (d *Driver) evict(ctx context.Context, c *conversation, on *child) {
+func (d *Driver) evict(ctx context.Context, c *conversation, on *child.Child) {
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), shortCallTimeout)
 	defer cancel()
 	if err := endTerminals(ending, on, c.threadID, func(appserver.BackgroundTerminal) bool { return true }); err != nil {
@@ -272,7 +273,7 @@ func (d *Driver) evict(ctx context.Context, c *conversation, on *child) {
 }
 
 // unsubscribe takes the thread of c out of the child, whatever runs there.
-func (d *Driver) unsubscribe(ctx context.Context, c *conversation, on *child) {
+func (d *Driver) unsubscribe(ctx context.Context, c *conversation, on *child.Child) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shortCallTimeout)
 	defer cancel()
 	if err := d.leave(ctx, c, on); err != nil {
@@ -297,7 +298,7 @@ func (d *Driver) unloaded(c *conversation) {
 }
 
 // dropDead lets go of what conversations hold of a child that has ended.
-func (d *Driver) dropDead(dead *child) {
+func (d *Driver) dropDead(dead *child.Child) {
 	d.mu.Lock()
 	all := slices.Collect(maps.Values(d.conversations))
 	d.mu.Unlock()

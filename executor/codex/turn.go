@@ -10,6 +10,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/items"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/sandbox"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/told"
@@ -21,7 +22,7 @@ type turn struct {
 	executor.Order
 	d         *Driver
 	c         *conversation
-	on        *child
+	on        *child.Child
 	id        string
 	afresh    told.Freshness
 	before    briefing // what its conversation had been told of before it
@@ -54,33 +55,33 @@ type cutError struct{ error }
 func (e cutError) Unwrap() error { return e.error }
 
 // ready gets the thread of c ready for a turn that asks for o.
-func (d *Driver) ready(ctx context.Context, c *conversation, o agent.Options, on *child) error {
+func (d *Driver) ready(ctx context.Context, c *conversation, o agent.Options, on *child.Child) error {
 	d.renew(c)
-	if err := errors.Join(d.cfg.Child.User.Do(func() error { return wish(sandbox.Stands(o.Cwd)) }), wish(d.guard.ApartFor(o, on.launch.places()))); err != nil {
+	if err := errors.Join(d.cfg.Child.User.Do(func() error { return wish(sandbox.Stands(o.Cwd)) }), wish(d.guard.ApartFor(o, placesOf(on.Launch)))); err != nil {
 		return err
 	}
 	c.folder = cmp.Or(o.Cwd, d.cfg.Thread.Cwd)
 	if err := d.regrant(ctx, c, o, on); err != nil {
-		return on.settled(err)
+		return on.Settled(err)
 	}
 	d.emptyQueue(ctx, c, on)
 	if err := d.load(ctx, c, on); err != nil {
-		return on.settled(err)
+		return on.Settled(err)
 	}
 	d.endUnbidden(c, on)
 	d.clearLate(ctx, c, on)
-	return on.settled(d.load(ctx, c, on)) // that may have unloaded it
+	return on.Settled(d.load(ctx, c, on)) // that may have unloaded it
 }
 
 // startTurn has codex begin a turn on the thread of c.
-func (d *Driver) startTurn(c *conversation, of executor.Order, on *child) (t *turn, err error) {
+func (d *Driver) startTurn(c *conversation, of executor.Order, on *child.Child) (t *turn, err error) {
 	t = d.newTurn(c, of, on)
 	t.afresh, t.before = c.fresh, c.briefing()
 	if t.id, err = t.begin(); err != nil {
 		d.closeInquiry(c.threadID, t.inquiry)
 		t.attention.close()
 		d.endUnbidden(c, on)
-		return nil, on.settled(err)
+		return nil, on.Settled(err)
 	}
 	t.inquiry.begun(t.id)
 	d.bidden(c, t.id)
@@ -90,7 +91,7 @@ func (d *Driver) startTurn(c *conversation, of executor.Order, on *child) (t *tu
 }
 
 // newTurn returns a turn that is about to begin on the thread of c.
-func (d *Driver) newTurn(c *conversation, of executor.Order, on *child) *turn {
+func (d *Driver) newTurn(c *conversation, of executor.Order, on *child.Child) *turn {
 	t := &turn{Order: of, d: d, c: c, on: on, unsure: c.resumable && c.ran != c.own.model, behindOther: c.named, record: items.NewRecord(), attention: newAttention()}
 	t.inquiry = d.openInquiry(c.threadID, of, func() { t.attention.raise(wakeQuestion) })
 	return t
@@ -126,7 +127,7 @@ func (t *turn) begin() (id string, err error) {
 	case appserver.IsThreadGone(err):
 		d.unloaded(c) // unloaded behind our back: the next load resumes it
 	case errors.Is(err, context.DeadlineExceeded):
-		on.restart(reasonDeaf)
+		on.Restart(child.ReasonDeaf)
 		<-on.Done()
 		err = on.Err()
 	}
@@ -157,7 +158,7 @@ func (t *turn) read() (end *agent.Ended, err error) {
 		default: // the child is gone, and all that it said has been read
 			if end = t.died(err); end == nil {
 				t.withdraw("codex has ended before it had the answer.")
-				return nil, cutError{t.on.settled(err)}
+				return nil, cutError{t.on.Settled(err)}
 			}
 		}
 		if end != nil {

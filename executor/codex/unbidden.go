@@ -9,6 +9,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 )
 
@@ -38,14 +39,14 @@ func unbiddenFailure() *agent.Failure {
 
 // emptyQueue deletes what others have put into codex's queue for the thread of c, before codex can
 // begin a turn for it.
-func (d *Driver) emptyQueue(ctx context.Context, c *conversation, on *child) {
+func (d *Driver) emptyQueue(ctx context.Context, c *conversation, on *child.Child) {
 	if c.threadID == "" || !c.resumable {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, shortCallTimeout)
 	defer cancel()
 	deleted, err := on.QueueEmpty(ctx, c.threadID)
-	if err != nil && ctx.Err() == nil && !on.gone() {
+	if err != nil && ctx.Err() == nil && !on.Gone() {
 		d.log.Warn("codex's own queue cannot be emptied; a turn that it begins for it is ended", "thread_id", c.threadID, "err", err)
 	}
 	if deleted > 0 {
@@ -114,7 +115,7 @@ func (d *Driver) bidden(c *conversation, turnID string) {
 
 // endUnbidden ends the turns that codex has begun by itself on the thread of c, and takes them out
 // of its history. No turn of ours runs.
-func (d *Driver) endUnbidden(c *conversation, on *child) {
+func (d *Driver) endUnbidden(c *conversation, on *child.Child) {
 	d.mu.Lock()
 	turns := c.unbidden
 	c.unbidden = nil
@@ -135,18 +136,18 @@ func (d *Driver) endUnbidden(c *conversation, on *child) {
 
 // endTurn ends a turn, and returns when it has ended. A codex that does not obey is restarted, as
 // with turns of ours.
-func (d *Driver) endTurn(on *child, threadID, turnID string) {
+func (d *Driver) endTurn(on *child.Child, threadID, turnID string) {
 	ctx, cancel := context.WithTimeout(context.Background(), d.cfg.Grace)
 	defer cancel()
 	for { // an interrupt that comes within milliseconds of the begin is lost
 		err := on.TurnInterrupt(ctx, threadID, turnID)
 		_, other := appserver.StaleTurn(err)
-		if other || appserver.IsNoActiveTurn(err) || appserver.IsThreadGone(err) || on.gone() {
+		if other || appserver.IsNoActiveTurn(err) || appserver.IsThreadGone(err) || on.Gone() {
 			return
 		}
 		if !sleep.For(ctx, goneEvery) {
 			d.log.Warn("codex did not end a turn and is restarted", "turn_id", turnID, "thread_id", threadID)
-			on.restart("interrupt ignored")
+			on.Restart("interrupt ignored")
 			<-on.Done()
 			return
 		}
@@ -160,7 +161,7 @@ func (d *Driver) stirred(note appserver.Notification) {
 	if json.Unmarshal(note.Params, &n) != nil || n.Status.Type != "active" {
 		return
 	}
-	on, _ := d.child.health()
+	on, _ := d.child.Health()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if on == nil || d.closed || !d.threads[n.ThreadID] || d.inquiries[n.ThreadID] != nil {
@@ -182,7 +183,7 @@ const strayFor = 2 * time.Second
 // strayTurn is the turn that codex has begun on a thread which nobody follows; empty if there is none, as
 // when it has ended by itself. It may not have begun when codex says that the thread is at work, or be
 // ended by the very question.
-func (d *Driver) strayTurn(ctx context.Context, on *child, threadID string) string {
+func (d *Driver) strayTurn(ctx context.Context, on *child.Child, threadID string) string {
 	ctx, cancel := context.WithTimeout(ctx, strayFor)
 	defer cancel()
 	for {
@@ -193,7 +194,7 @@ func (d *Driver) strayTurn(ctx context.Context, on *child, threadID string) stri
 		if turns, listed := on.TurnsList(ctx, threadID, 1, true); listed == nil && len(turns) > 0 && turns[0].Status != appserver.TurnInProgress && ofNobody(turns[0]) {
 			return turns[0].ID
 		}
-		if appserver.IsThreadGone(err) || on.gone() || !sleep.For(ctx, goneEvery) {
+		if appserver.IsThreadGone(err) || on.Gone() || !sleep.For(ctx, goneEvery) {
 			return ""
 		}
 	}
@@ -208,7 +209,7 @@ func ofNobody(turn appserver.Turn) bool {
 
 // endUnfollowed ends the turn that codex has begun on a thread which nobody follows, and takes it
 // out of the history, unless that would end commands.
-func (d *Driver) endUnfollowed(on *child, threadID string) {
+func (d *Driver) endUnfollowed(on *child.Child, threadID string) {
 	ctx, cancel := context.WithTimeout(context.Background(), d.cfg.Grace)
 	defer cancel()
 	turnID := d.strayTurn(ctx, on, threadID)

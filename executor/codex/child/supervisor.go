@@ -1,8 +1,7 @@
-package codex
+package child
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"slices"
 	"sync"
@@ -15,79 +14,53 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 )
 
-// A childState is where the child's life stands.
+// A state is where the child's life stands.
 //
 //	down ──want──▶ starting ──▶ ready ──restart, death──▶ stopping ──▶ backoff ──▶ starting …
 //	                  └────────────── failed ────────────────────────────▲
 //
 // Once wanted, the child is kept alive until close: a death is followed by a
 // new start, so that readiness recovers without a message having to fail first.
-type childState string
+type state string
 
 const (
-	childDown     childState = "down"
-	childStarting childState = "starting"
-	childReady    childState = "ready"
-	childStopping childState = "stopping"
-	childBackoff  childState = "backoff"
-	childClosed   childState = "closed"
+	stateDown     state = "down"
+	stateStarting state = "starting"
+	stateReady    state = "ready"
+	stateStopping state = "stopping"
+	stateBackoff  state = "backoff"
+	stateClosed   state = "closed"
 )
 
 // backoffWanted is the longest delay between a death or a failed start and the
 // next start while a message waits for the child.
 const backoffWanted = time.Second
 
-// A child is one run of codex app-server.
-type child struct {
-	*appserver.Client
-	useful atomic.Bool            // a turn ended on it, so its death does not lengthen the backoff
-	reason atomic.Value           // string: why we killed it, if we did
-	launch Launch                 // how it was started
-	began  time.Time              // its start
-	lately sides                  // threads that it has been told to unload
-	whose  atomic.Pointer[string] // the credential that it has read, see Executor.whose
-	passed atomic.Bool            // it is to be started anew, for another credential
+// Config is what a supervisor goes by.
+type Config struct {
+	// Codex is how it is started, behind what Prepare says.
+	Codex appserver.Config
+	// Prepare is asked before each start how that is to be, and which credential is there for it.
+	Prepare func(context.Context) (launch Launch, credential string, err error)
+	First   func(context.Context) // called before the first start
+	Ended   func(*Child)          // called after each child's end, before the next start
+
+	Patience time.Duration // what a call may take that codex answers at once
+	Metrics  Metrics
+	Logger   *slog.Logger
 }
 
-// settled returns err, after the child's end if that is what err reports: a
-// child whose output has ended is dead, but it may not have been reaped yet.
-func (c *child) settled(err error) error {
-	if _, ended := errors.AsType[*appserver.ExitError](err); ended {
-		<-c.Done()
-	}
-	return err
+// Metrics counts starts. Implementations must not block.
+type Metrics interface {
+	ChildStarted()
+	ChildRestarted(reason string)
 }
 
-func (c *child) gone() bool {
-	select {
-	case <-c.Done():
-		return true
-	default:
-		return false
-	}
-}
-
-// reasonDeaf is why a child that answers nothing is restarted.
-const reasonDeaf = "does not answer"
-
-// reasonHeldUp is why a child is restarted of which another process holds the locks.
-const reasonHeldUp = "held up"
-
-// restart ends the child because of reason; the supervisor starts the next.
-func (c *child) restart(reason string) {
-	c.reason.CompareAndSwap(nil, reason)
-	c.Kill()
-}
-
-// A supervisor owns the child: one goroutine starts it, waits for its end and
+// A Supervisor owns the child: one goroutine starts it, waits for its end and
 // starts it again. Its methods may be called concurrently.
-type supervisor struct {
-	cfg     appserver.Config
-	prepare func(context.Context) (Launch, error)
-	first   func(context.Context) // called before the first start
-	clean   func(*child)          // called after each child's end, before the next start
-	metrics Metrics
-	log     *slog.Logger
+type Supervisor struct {
+	cfg Config
+	log *slog.Logger
 
 	quit    context.Context
 	quitNow context.CancelFunc
@@ -96,9 +69,9 @@ type supervisor struct {
 	wake    chan struct{} // 1-buffered: somebody waits for the child, so the backoff is cut to its least
 
 	mu       sync.Mutex // guards the fields below
-	state    childState
+	state    state
 	since    time.Time
-	child    *child    // nil unless state is childReady or childStopping
+	child    *Child    // nil unless state is stateReady or stateStopping
 	started  bool      // the goroutine runs
 	failures int       // failed starts so far
 	failing  time.Time // of the first failed start since the last that worked; zero if there is none
@@ -107,44 +80,45 @@ type supervisor struct {
 	changed  chan struct{} // closed and replaced at each change of state
 }
 
-func newSupervisor(d *Driver) *supervisor {
+// NewSupervisor returns a supervisor that has started nothing.
+func NewSupervisor(cfg Config) *Supervisor {
 	quit, quitNow := context.WithCancel(context.Background())
-	return &supervisor{
-		cfg: d.childConfig(), prepare: d.prepare, first: d.firstStart, clean: d.childEnded, metrics: d.cfg.Metrics, log: d.log,
+	return &Supervisor{
+		cfg: cfg, log: cfg.Logger,
 		quit: quit, quitNow: quitNow, done: make(chan struct{}), wake: make(chan struct{}, 1),
-		state: childDown, since: time.Now(), changed: make(chan struct{}),
+		state: stateDown, since: time.Now(), changed: make(chan struct{}),
 	}
 }
 
-// want starts the supervision if it has not begun.
-func (s *supervisor) want() {
+// Want starts the supervision if it has not begun.
+func (s *Supervisor) Want() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.started || s.state == childClosed {
+	if s.started || s.state == stateClosed {
 		return
 	}
 	s.started = true
 	go s.supervise()
 }
 
-// get returns the ready child. It waits for one that is being started and
+// Get returns the ready child. It waits for one that is being started and
 // returns the error of a start that failed while it waited.
-func (s *supervisor) get(ctx context.Context) (*child, error) {
-	s.want()
+func (s *Supervisor) Get(ctx context.Context) (*Child, error) {
+	s.Want()
 	s.mu.Lock()
 	failures := s.failures
 	for {
 		state, current, changed, lastErr, now := s.state, s.child, s.changed, s.lastErr, s.failures
 		s.mu.Unlock()
 		switch {
-		case state == childReady && !current.gone():
+		case state == stateReady && !current.Gone():
 			return current, nil
-		case state == childClosed:
+		case state == stateClosed:
 			return nil, executor.ErrShutdown
 		case now != failures && lastErr != nil: // else one has worked since
 			return nil, lastErr
 		}
-		if state == childBackoff { // one that waits has the next start come soon
+		if state == stateBackoff { // one that waits has the next start come soon
 			select {
 			case s.wake <- struct{}{}:
 			default:
@@ -159,8 +133,8 @@ func (s *supervisor) get(ctx context.Context) (*child, error) {
 	}
 }
 
-// failingFor is how long starts have failed in a row; 0 if the last one worked.
-func (s *supervisor) failingFor() time.Duration {
+// FailingFor is how long starts have failed in a row; 0 if the last one worked.
+func (s *Supervisor) FailingFor() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.failing.IsZero() {
@@ -170,13 +144,13 @@ func (s *supervisor) failingFor() time.Duration {
 }
 
 // supervise is the goroutine that owns the child.
-func (s *supervisor) supervise() {
+func (s *Supervisor) supervise() {
 	defer close(s.done)
-	s.first(s.quit)
+	s.cfg.First(s.quit)
 	delay := insist.BackOff()
 	for s.quit.Err() == nil {
 		s.unwake()
-		s.set(childStarting, nil, nil)
+		s.set(stateStarting, nil, nil)
 		if c, err := s.startChild(); err != nil {
 			s.fail(err)
 		} else if s.attend(c) {
@@ -184,53 +158,47 @@ func (s *supervisor) supervise() {
 		}
 		s.pause(delay.NextBackOff())
 	}
-	s.set(childClosed, nil, nil)
+	s.set(stateClosed, nil, nil)
 }
 
 // unwake forgets who waited for a start that is made now.
-func (s *supervisor) unwake() {
+func (s *Supervisor) unwake() {
 	select {
 	case <-s.wake:
 	default:
 	}
 }
 
-// A startError reports that the child could not be started, whatever way it
-// failed in.
-type startError struct{ error }
-
-func (e startError) Unwrap() error { return e.error }
-
-func (s *supervisor) startChild() (*child, error) {
-	launch, err := s.prepare(s.quit)
+func (s *Supervisor) startChild() (*Child, error) {
+	launch, credential, err := s.cfg.Prepare(s.quit)
 	if err != nil {
-		return nil, startError{err}
+		return nil, StartError{err}
 	}
-	cfg := s.cfg
+	cfg := s.cfg.Codex
 	cfg.Args, cfg.Env = slices.Concat(launch.Args, cfg.Args), launch.Env
 	began := time.Now()
 	client, err := appserver.Start(s.quit, cfg)
 	if err != nil {
-		return nil, startError{err}
+		return nil, StartError{err}
 	}
-	s.metrics.ChildStarted()
+	s.cfg.Metrics.ChildStarted()
 	s.log.Info("codex is ready", "pid", client.Pid(), "version", client.Info().Version())
-	c := &child{Client: client, launch: launch, began: began}
-	c.whose.Store(&launch.whose)
+	c := &Child{Client: client, Launch: launch, Began: began, patience: s.cfg.Patience, log: s.log}
+	c.Given(credential)
 	return c, nil
 }
 
 // attend holds c as the ready child until its end and reports whether it was
-// of use: whether a turn ended on it.
-func (s *supervisor) attend(c *child) (useful bool) {
-	s.set(childReady, c, nil)
+// Of use: whether a turn ended on it.
+func (s *Supervisor) attend(c *Child) (useful bool) {
+	s.set(stateReady, c, nil)
 	select {
 	case <-c.Done():
 		if s.quit.Err() == nil {
 			s.lost(c)
 		}
 	case <-s.quit.Done():
-		s.set(childStopping, c, nil)
+		s.set(stateStopping, c, nil)
 		if s.killed.Load() {
 			c.Kill()
 		}
@@ -238,24 +206,24 @@ func (s *supervisor) attend(c *child) (useful bool) {
 			s.log.Debug("codex was ended", "err", err)
 		}
 	}
-	s.clean(c)
+	s.cfg.Ended(c)
 	return c.useful.Load()
 }
 
-func (s *supervisor) lost(c *child) {
+func (s *Supervisor) lost(c *Child) {
 	reason, ok := c.reason.Load().(string)
 	if !ok {
 		reason = "died"
 	}
-	s.metrics.ChildRestarted(reason)
+	s.cfg.Metrics.ChildRestarted(reason)
 	s.log.Warn("codex has ended and will be restarted", "reason", reason, "err", c.Err())
 	s.mu.Lock()
 	s.restarts++
 	s.mu.Unlock()
-	s.set(childBackoff, nil, c.Err())
+	s.set(stateBackoff, nil, c.Err())
 }
 
-func (s *supervisor) fail(err error) {
+func (s *Supervisor) fail(err error) {
 	if s.quit.Err() != nil {
 		return
 	}
@@ -266,17 +234,17 @@ func (s *supervisor) fail(err error) {
 		s.failing = time.Now()
 	}
 	s.mu.Unlock()
-	s.set(childBackoff, nil, err)
+	s.set(stateBackoff, nil, err)
 }
 
-func (s *supervisor) set(state childState, c *child, err error) {
+func (s *Supervisor) set(to state, c *Child, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.state, s.child, s.since = state, c, time.Now()
-	if err != nil || state == childReady {
+	s.state, s.child, s.since = to, c, time.Now()
+	if err != nil || to == stateReady {
 		s.lastErr = err
 	}
-	if state == childReady {
+	if to == stateReady {
 		s.failing = time.Time{}
 	}
 	close(s.changed)
@@ -285,7 +253,7 @@ func (s *supervisor) set(state childState, c *child, err error) {
 
 // pause waits out the backoff. A message that waits for the child cuts it to
 // the least that lies between two starts.
-func (s *supervisor) pause(d time.Duration) {
+func (s *Supervisor) pause(d time.Duration) {
 	least := min(d, backoffWanted)
 	if !sleep.For(s.quit, least) {
 		return
@@ -299,13 +267,13 @@ func (s *supervisor) pause(d time.Duration) {
 	}
 }
 
-// close ends the child by the ladder of [appserver.Client.Close], or faster once
-// kill was called, and waits for it.
-func (s *supervisor) close() {
+// Close ends the child by the ladder of [appserver.Client.Close], or faster once
+// Kill was called, and waits for it.
+func (s *Supervisor) Close() {
 	s.mu.Lock()
 	started := s.started
 	if !started {
-		s.state = childClosed
+		s.state = stateClosed
 	}
 	s.mu.Unlock()
 	s.quitNow()
@@ -314,8 +282,8 @@ func (s *supervisor) close() {
 	}
 }
 
-// kill makes the end of the supervision a fast one.
-func (s *supervisor) kill() {
+// Kill makes the end of the supervision a fast one.
+func (s *Supervisor) Kill() {
 	s.killed.Store(true)
 	s.mu.Lock()
 	current := s.child
@@ -325,8 +293,8 @@ func (s *supervisor) kill() {
 	}
 }
 
-// health returns the present child, nil if there is none, and how it is.
-func (s *supervisor) health() (*child, executor.ChildHealth) {
+// Health returns the present child, nil if there is none, and how it is.
+func (s *Supervisor) Health() (*Child, executor.ChildHealth) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := executor.ChildHealth{State: string(s.state), Since: s.since, Restarts: s.restarts}
