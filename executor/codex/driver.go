@@ -10,6 +10,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/failure"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/login"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/sandbox"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/told"
 )
@@ -22,15 +23,13 @@ type Driver struct {
 	host  executor.Host
 	root  context.Context // ends with [executor.ErrShutdown]
 
-	toolSet  string        // of cfg.Thread.DynamicTools
-	versions told.Versions // of the instructions
-	account  account
-	failures *failure.Reader
-	guard    *sandbox.Guard
+	toolSet    string        // of cfg.Thread.DynamicTools
+	versions   told.Versions // of the instructions
+	failures   *failure.Reader
+	guard      *sandbox.Guard
+	credential *login.Credential
 
 	reading sync.Mutex             // held while a large request of codex is read
-	login   atomic.Pointer[login]  // that the jobs which wait are told of, or nil
-	keyName atomic.Pointer[string] // as the last start had it; nil before the first, and without Config.Prepare
 	restart atomic.Pointer[string] // why codex is to be restarted when no turn runs; nil if it is not
 
 	wg sync.WaitGroup // what it has started by itself
@@ -63,15 +62,20 @@ func New(cfg Config) *Driver {
 		Codex: d.childConfig(), Prepare: d.prepare, First: d.firstStart, Ended: d.childEnded,
 		Patience: cfg.Patience, Metrics: cfg.Metrics, Logger: d.log,
 	})
+	d.credential = login.New(login.Config{
+		Child: d.child, RestartWhenIdle: d.RestartWhenIdle, Probe: d.Probe,
+		Limits: &d.failures.Limits, Metrics: cfg.Metrics, Logger: d.log,
+		User: cfg.Child.User, KeyVariable: cfg.KeyVariable, Patience: cfg.Patience,
+		ProbeEvery: cfg.LoginProbe, RefreshEvery: cfg.RefreshEvery,
+	})
 	return d
 }
 
 // Serve implements [executor.Driver], as do the methods below.
 func (d *Driver) Serve(ctx context.Context, host executor.Host) {
 	d.root, d.host = ctx, host
-	if d.cfg.RefreshEvery > 0 {
-		d.wg.Go(d.refresh)
-	}
+	d.credential.Serve(ctx, host)
+	d.wg.Go(d.credential.Refresh)
 }
 
 // Ready waits until codex has been started.
@@ -111,6 +115,17 @@ func (d *Driver) rest() {
 	d.mu.Unlock()
 	d.wg.Wait()
 }
+
+// AwaitLogin waits for a credential that the model takes: [login.Credential.AwaitLogin].
+func (d *Driver) AwaitLogin(r *executor.Refusal, wake <-chan struct{}, show func(*executor.Pause)) (other *executor.Refusal, ok bool) {
+	return d.credential.AwaitLogin(r, wake, show)
+}
+
+// Watch looks for another credential: [login.Credential.Watch].
+func (d *Driver) Watch() (exchanged func() bool) { return d.credential.Watch() }
+
+// LookAtAccount asks codex for its account: [login.Credential.LookAt].
+func (d *Driver) LookAtAccount(ctx context.Context) error { return d.credential.LookAt(ctx) }
 
 // Warm starts the child if it is not there, without waiting for it.
 func (d *Driver) Warm() { d.child.Want() }

@@ -10,15 +10,15 @@ import (
 )
 
 // prepare says how codex is started the next time, and which credential is there for it.
-func (d *Driver) prepare(ctx context.Context) (launch child.Launch, credential string, err error) {
-	launch = child.Launch{Env: d.cfg.Child.Env}
+func (d *Driver) prepare(ctx context.Context) (launch Launch, credential string, err error) {
+	launch = Launch{Env: d.cfg.Child.Env}
 	if d.cfg.Prepare != nil {
 		if launch, err = d.cfg.Prepare(ctx); err != nil {
 			return launch, "", err
 		}
-		d.keyName.Store(&launch.KeyVariable)
+		d.credential.Key(launch.KeyVariable)
 	}
-	return launch, d.whose(homeIn(launch.Env)), nil
+	return launch, d.credential.At(launch.Env), nil
 }
 
 // placesOf are what a codex that was started so goes by, and commands write.
@@ -35,14 +35,6 @@ func (d *Driver) threadOn(on *child.Child) appserver.ThreadStartParams {
 		params.Config = on.Launch.Thread()
 	}
 	return params
-}
-
-// keyVariable names the variable that the model's key comes from.
-func (d *Driver) keyVariable() string {
-	if name := d.keyName.Load(); name != nil {
-		return *name
-	}
-	return d.cfg.KeyVariable
 }
 
 // RestartWhenIdle has codex started anew as soon as no turn runs, because of reason:

@@ -13,7 +13,7 @@ import (
 // has it.
 func (t *turn) settle(final appserver.Turn) *agent.Ended {
 	if t.on.Proven() {
-		t.on.Adopt(t.d.whose(t.on.Info().CodexHome))
+		t.d.credential.Proven(t.on)
 	}
 	t.c.history = true
 	t.repair(final)

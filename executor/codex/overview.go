@@ -12,7 +12,7 @@ import (
 // Health implements [executor.Shown].
 func (d *Driver) Health() executor.AgentHealth {
 	on, child := d.child.Health()
-	h := executor.AgentHealth{Child: child, Threads: d.loadedThreads(on), Limits: d.failures.Limits.List(), Account: d.accountHealth()}
+	h := executor.AgentHealth{Child: child, Threads: d.loadedThreads(on), Limits: d.failures.Limits.List(), Account: d.credential.Account()}
 	for _, in := range d.openInquiries() {
 		open, _ := in.standing()
 		h.Questions += open
@@ -23,25 +23,12 @@ func (d *Driver) Health() executor.AgentHealth {
 // Overview implements [executor.Shown].
 func (d *Driver) Overview() executor.Overview {
 	on, _ := d.child.Health()
-	status, _ := d.account.last()
-	o := executor.Overview{Login: d.openLogin()}
-	if status.Account != nil {
-		o.Email = status.Account.Email
-	}
+	o := executor.Overview{Login: d.credential.Open(), Email: d.credential.Email()}
 	o.Conversations, o.Model = d.overviews(on)
 	if on != nil {
 		o.Model = cmp.Or(on.Launch.Model, o.Model)
 	}
 	return o
-}
-
-// openLogin is the login that the jobs that wait are told of.
-func (d *Driver) openLogin() *executor.OpenLogin {
-	l := d.login.Load()
-	if l == nil || l.over() {
-		return nil
-	}
-	return &executor.OpenLogin{URL: l.VerificationURL, Code: l.UserCode, Expires: l.since.Add(loginLasts)}
 }
 
 // overviews are those of the conversations whose threads this process knows, and

@@ -149,7 +149,7 @@ func (d *Driver) global(note appserver.Notification) {
 			d.log.Warn("a notification of codex could not be read", "method", note.Method, "err", err)
 		}
 	case appserver.NoteAccountUpdated, appserver.NoteAccountLoginComplete:
-		d.accountNote(note)
+		d.credential.Note(note)
 	case appserver.NoteMcpServerStatus:
 		d.log.Info("an MCP server changed its state", "params", d.failures.Words(string(note.Params)))
 	case appserver.NoteTurnStarted, appserver.NoteTurnCompleted:

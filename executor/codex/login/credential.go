@@ -1,4 +1,4 @@
-package codex
+package login
 
 import (
 	"cmp"
@@ -20,27 +20,27 @@ import (
 // one of the account that it has, and no other change (seen on 0.169.0). It writes it each time that
 // it renews a login, which is the same account's. Limits are of an account.
 
-// Watch implements [executor.Credential]: the credential is another one where codex was started anew to take
+// Watch is for [executor.Credential]: the credential is another one where codex was started anew to take
 // it, or has said that its account is.
-func (d *Driver) Watch() (exchanged func() bool) {
-	met, _ := d.child.Health()
-	changes := d.account.changed()
+func (c *Credential) Watch() (exchanged func() bool) {
+	met, _ := c.cfg.Child.Health()
+	changes := c.account.changed()
 	return func() bool {
 		before := changes
-		changes = d.account.changed()
-		return d.exchanged(&met) || changes != before
+		changes = c.account.changed()
+		return c.exchanged(&met) || changes != before
 	}
 }
 
 // exchanged reports whether codex was started anew since it was met, and meets the new one. Where the
 // file is of another account by now codex is started anew, as soon as no turn is begun.
-func (d *Driver) exchanged(met **child.Child) bool {
-	on, _ := d.child.Health()
+func (c *Credential) exchanged(met **child.Child) bool {
+	on, _ := c.cfg.Child.Health()
 	if on == nil {
 		return false
 	}
-	if d.hasAnothers(on) && on.Pass() {
-		d.RestartWhenIdle("credential changed")
+	if c.hasAnothers(on) && on.Pass() {
+		c.cfg.RestartWhenIdle("credential changed")
 	}
 	was := *met
 	*met = on
@@ -49,33 +49,33 @@ func (d *Driver) exchanged(met **child.Child) bool {
 
 // hasAnothers reports whether codex's file is of another account than what codex has read. A file
 // that is being written, or was taken away, is of none.
-func (d *Driver) hasAnothers(on *child.Child) bool {
-	file := d.whose(on.Info().CodexHome)
+func (c *Credential) hasAnothers(on *child.Child) bool {
+	file := c.whose(on.Info().CodexHome)
 	return !on.Adopt(file) && file != "" && file != on.Whose()
 }
 
 // hasNewer reports whether codex's file has another login than codex has, be it of the same account.
-func (d *Driver) hasNewer(on *child.Child) bool {
-	ctx, cancel := context.WithTimeout(d.root, accountAsk)
+func (c *Credential) hasNewer(on *child.Child) bool {
+	ctx, cancel := context.WithTimeout(c.root, accountAsk)
 	defer cancel()
 	token, err := on.AuthToken(ctx)
 	if err != nil {
-		d.log.Warn("codex does not say which login it has, and may go on with one that was replaced", "err", err)
+		c.log.Warn("codex does not say which login it has, and may go on with one that was replaced", "err", err)
 		return false
 	}
-	file, _ := d.credential(on.Info().CodexHome)["tokens"].(map[string]any)
+	file, _ := c.credential(on.Info().CodexHome)["tokens"].(map[string]any)
 	kept, _ := file["access_token"].(string)
 	return kept != "" && token != "" && kept != token // without, its provider has it use none
 }
 
 // loginEnded notes that codex was given a login, which it has written down.
-func (d *Driver) loginEnded(params json.RawMessage) {
+func (c *Credential) loginEnded(params json.RawMessage) {
 	var login appserver.LoginNote
 	if json.Unmarshal(params, &login) != nil || !login.Success {
 		return
 	}
-	if on, _ := d.child.Health(); on != nil {
-		on.Given(d.whose(on.Info().CodexHome))
+	if on, _ := c.cfg.Child.Health(); on != nil {
+		on.Given(c.whose(on.Info().CodexHome))
 	}
 }
 
@@ -93,8 +93,8 @@ func homeIn(env []string) string {
 const mostCredential = 1 << 20
 
 // credential is what codex's file has; nil if it cannot be read.
-func (d *Driver) credential(home string) (auth map[string]any) {
-	text, err := asuser.Value(d.cfg.Child.User, func() ([]byte, error) {
+func (c *Credential) credential(home string) (auth map[string]any) {
+	text, err := asuser.Value(c.cfg.User, func() ([]byte, error) {
 		return regular.Read(filepath.Join(home, "auth.json"), mostCredential)
 	})
 	if err != nil || json.Unmarshal(text, &auth) != nil {
@@ -105,8 +105,8 @@ func (d *Driver) credential(home string) (auth map[string]any) {
 
 // whose tells the credential in codex's file from that of another account, by a digest; it is empty
 // if there is none. What codex changes as it renews a login does not count.
-func (d *Driver) whose(home string) string {
-	auth := d.credential(home)
+func (c *Credential) whose(home string) string {
+	auth := c.credential(home)
 	if tokens, ok := auth["tokens"].(map[string]any); ok {
 		id, _ := tokens["id_token"].(string)
 		auth["tokens"] = []any{tokens["account_id"], personOf(id)}
@@ -137,3 +137,21 @@ func personOf(token string) string {
 	}
 	return claims.Sub + " " + claims.Auth.User
 }
+
+// At is the credential that is there for a codex with an environment, as [child.Child.Given] takes it.
+func (c *Credential) At(env []string) string { return c.whose(homeIn(env)) }
+
+// Key notes which environment variable the next codex has the model's key from.
+func (c *Credential) Key(variable string) { c.keyName.Store(&variable) }
+
+// keyVariable names the variable that the model's key comes from.
+func (c *Credential) keyVariable() string {
+	if name := c.keyName.Load(); name != nil {
+		return *name
+	}
+	return c.cfg.KeyVariable
+}
+
+// Proven is for the first turn that has ended on a child: a credential that appeared where none was has been
+// of use to it.
+func (c *Credential) Proven(on *child.Child) { on.Adopt(c.whose(on.Info().CodexHome)) }

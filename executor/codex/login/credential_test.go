@@ -1,4 +1,4 @@
-package codex
+package login
 
 import (
 	"encoding/base64"

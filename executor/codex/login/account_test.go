@@ -1,9 +1,13 @@
-package codex
+package login
 
 import (
+	"context"
+	"log/slog"
 	"testing"
+	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakecodex"
 )
 
@@ -42,8 +46,15 @@ func TestAccountNews(t *testing.T) {
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	bin, env := fakecodex.Command("")
-	d := New(Config{Child: appserver.Config{Bin: bin, Env: env}})
-	first, err := d.child.Get(t.Context())
+	log := slog.New(slog.DiscardHandler)
+	codex := child.NewSupervisor(child.Config{
+		Codex:   appserver.Config{Bin: bin, Env: env},
+		Prepare: func(context.Context) (child.Launch, string, error) { return child.Launch{Env: env}, "", nil },
+		First:   func(context.Context) {}, Ended: func(*child.Child) {},
+		Patience: time.Minute, Metrics: uncounted{}, Logger: log,
+	})
+	d := New(Config{Child: codex, Logger: log})
+	first, err := codex.Get(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,15 +73,17 @@ func TestWatch(t *testing.T) {
 	if exchanged() {
 		t.Error("no codex is another one")
 	}
-	if _, err := d.child.Get(t.Context()); err != nil {
+	if _, err := codex.Get(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if !exchanged() || exchanged() {
 		t.Error("another codex is not news, or more than once")
 	}
-	served := make(chan struct{})
-	close(served)
-	if err := d.Close(t.Context(), served); err != nil {
-		t.Error(err)
-	}
+	codex.Close()
 }
+
+// uncounted counts nothing.
+type uncounted struct{}
+
+func (uncounted) ChildStarted()         {}
+func (uncounted) ChildRestarted(string) {}

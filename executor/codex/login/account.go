@@ -1,4 +1,4 @@
-package codex
+package login
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 )
@@ -26,16 +25,16 @@ type account struct {
 	completed *appserver.LoginNote // the last login that ended, until somebody looks
 }
 
-// accountNote takes what codex says of its account.
-func (d *Driver) accountNote(note appserver.Notification) {
-	if err := d.account.take(note); err != nil {
-		d.log.Warn("a notification of codex could not be read", "method", note.Method, "err", err)
+// Note takes what codex says of its account.
+func (c *Credential) Note(note appserver.Notification) {
+	if err := c.account.take(note); err != nil {
+		c.log.Warn("a notification of codex could not be read", "method", note.Method, "err", err)
 		return
 	}
 	if note.Method == appserver.NoteAccountLoginComplete {
-		d.loginEnded(note.Params)
+		c.loginEnded(note.Params)
 	}
-	d.host.News()
+	c.host.News()
 }
 
 func (a *account) take(note appserver.Notification) error {
@@ -90,36 +89,36 @@ func (a *account) last() (status appserver.AccountStatus, known bool) {
 // readAccount asks codex for its account, and has it renew its token before if
 // refresh is set. What cannot be asked, because the network is not there, stays
 // as it was.
-func (d *Driver) readAccount(ctx context.Context, on *child.Child, refresh bool) (appserver.AccountStatus, error) {
-	ctx, cancel := context.WithTimeout(ctx, d.cfg.Patience)
+func (c *Credential) readAccount(ctx context.Context, on *child.Child, refresh bool) (appserver.AccountStatus, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.Patience)
 	defer cancel()
 	status, err := on.AccountRead(ctx, refresh)
 	if err == nil {
-		d.account.mu.Lock()
-		d.account.known, d.account.status = true, status
-		d.account.mu.Unlock()
+		c.account.mu.Lock()
+		c.account.known, c.account.status = true, status
+		c.account.mu.Unlock()
 	}
 	return status, err
 }
 
-// LookAtAccount asks codex which account it has and, of one of ChatGPT, how much of its
-// allowance is used, for those who look at [Executor.Health] and [Executor.Overview].
+// LookAt asks codex which account it has and, of one of ChatGPT, how much of its
+// allowance is used, for those who look at [Credential.Account] and at the limits.
 // Codex may ask the network for that. It does not start codex: without one it does
 // nothing.
-func (d *Driver) LookAtAccount(ctx context.Context) error {
-	on, _ := d.child.Health()
+func (c *Credential) LookAt(ctx context.Context) error {
+	on, _ := c.cfg.Child.Health()
 	if on == nil {
 		return nil
 	}
-	status, err := d.readAccount(ctx, on, false)
+	status, err := c.readAccount(ctx, on, false)
 	if err != nil || status.Account == nil || status.Account.Type != "chatgpt" {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, d.cfg.Patience)
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.Patience)
 	defer cancel()
 	note, err := on.RateLimitsRead(ctx)
 	if err == nil {
-		d.failures.Limits.Keep(note, d.cfg.Metrics)
+		c.cfg.Limits.Keep(note, c.cfg.Metrics)
 	}
 	return err
 }
@@ -136,24 +135,10 @@ type fileMark struct {
 	size int64
 }
 
-func (d *Driver) markOf(home string) fileMark {
-	info, err := asuser.Value(d.cfg.Child.User, func() (os.FileInfo, error) { return os.Stat(filepath.Join(home, "auth.json")) })
+func (c *Credential) markOf(home string) fileMark {
+	info, err := asuser.Value(c.cfg.User, func() (os.FileInfo, error) { return os.Stat(filepath.Join(home, "auth.json")) })
 	if err != nil {
 		return fileMark{}
 	}
 	return fileMark{info.ModTime(), info.Size()}
-}
-
-// accountHealth is what is known of the account; nil if nothing is.
-func (d *Driver) accountHealth() *executor.Account {
-	status, known := d.account.last()
-	switch {
-	case !known:
-		return nil
-	case status.Account != nil:
-		return &executor.Account{Kind: status.Account.Type, Plan: status.Account.PlanType}
-	case status.RequiresOpenaiAuth:
-		return &executor.Account{Kind: "none"}
-	}
-	return &executor.Account{Kind: "provider"}
 }

@@ -1,4 +1,4 @@
-package codex
+package login
 
 import (
 	"cmp"
@@ -18,7 +18,7 @@ func (k *keeper) show() {
 		return
 	}
 	k.shown = &executor.Pause{Paused: agent.Paused{Kind: agent.FailAuth, Text: text, Data: data}, Peers: k.peers, Unbegun: k.unbegun}
-	k.d.login.Store(k.login)
+	k.of.open.Store(k.login)
 	k.tell(k.shown)
 }
 
@@ -37,7 +37,7 @@ const then = "; this message waits, and then runs by itself"
 
 // words says what is wrong with the credential, and what to do about it.
 func (k *keeper) words() (string, map[string]any) {
-	variable := cmp.Or(failure.MissingVariable(k.why.Why), k.d.keyVariable())
+	variable := cmp.Or(failure.MissingVariable(k.why.Why), k.of.keyVariable())
 	switch {
 	case k.login != nil:
 		return fmt.Sprintf("The model needs a login (%s). Open %s, enter the code %s and log in%s. The code is good for 15 minutes.",

@@ -1,4 +1,4 @@
-package codex
+package login
 
 import (
 	"context"
@@ -17,6 +17,7 @@ const (
 	probesApart = 2 * time.Second  // whatever happens
 	accountAsk  = 5 * time.Second  // for which codex may look at the network, while jobs wait to be told
 	loginAsk    = 10 * time.Second // likewise
+	cancelAsk   = 10 * time.Second
 )
 
 // A login is a device code that a person may be about to enter.
@@ -40,7 +41,7 @@ func (l *login) over() bool {
 // A keeper holds the jobs until there is a credential that the model takes. It
 // belongs to the goroutine of the hold.
 type keeper struct {
-	d       *Driver
+	of      *Credential
 	wake    <-chan struct{}       // something may be new
 	tell    func(*executor.Pause) // says what waiting jobs are told from now on
 	why     *executor.Refusal
@@ -63,10 +64,10 @@ type keeper struct {
 // AwaitLogin waits for a credential that the model takes, and offers a login
 // meanwhile. It returns what the model refuses for instead, if it comes to that; ok is
 // false if we are closing.
-func (d *Driver) AwaitLogin(r *executor.Refusal, wake <-chan struct{}, tell func(*executor.Pause)) (other *executor.Refusal, ok bool) {
-	k := &keeper{d: d, wake: wake, tell: tell, why: r, probed: time.Now(), peers: heldForPeers()}
-	defer d.login.Store(nil)
-	d.account.news() // what was before does not count
+func (c *Credential) AwaitLogin(r *executor.Refusal, wake <-chan struct{}, tell func(*executor.Pause)) (other *executor.Refusal, ok bool) {
+	k := &keeper{of: c, wake: wake, tell: tell, why: r, probed: time.Now(), peers: heldForPeers()}
+	defer c.open.Store(nil)
+	c.account.news() // what was before does not count
 	k.changed = k.begin()
 	for stored := k.stale || k.changed; ; stored = false { // it is tried before a login is begun, which a restart would end
 		if !stored {
@@ -98,16 +99,16 @@ func (d *Driver) AwaitLogin(r *executor.Refusal, wake <-chan struct{}, tell func
 // begin looks for the first time, and reports whether there may be a login in the file that codex has
 // not read.
 func (k *keeper) begin() bool {
-	on, err := k.d.child.Get(k.d.root)
+	on, err := k.of.cfg.Child.Get(k.of.root)
 	if err != nil {
 		return false
 	}
-	k.file = k.d.markOf(on.Info().CodexHome)
+	k.file = k.of.markOf(on.Info().CodexHome)
 	k.look()
 	if k.isOut() {
 		return k.file.at.After(on.Began)
 	}
-	return k.d.hasNewer(on)
+	return k.of.hasNewer(on)
 }
 
 // isOut reports whether codex has no login, or one that cannot be renewed.
@@ -115,14 +116,14 @@ func (k *keeper) isOut() bool { return k.known && loggedOut(k.account) }
 
 // look finds out which account codex has, and whether its file is of another one.
 func (k *keeper) look() {
-	on, err := k.d.child.Get(k.d.root)
+	on, err := k.of.cfg.Child.Get(k.of.root)
 	if err != nil {
 		return
 	}
-	k.stale = k.stale || k.d.hasAnothers(on)
-	ctx, cancel := context.WithTimeout(k.d.root, accountAsk)
+	k.stale = k.stale || k.of.hasAnothers(on)
+	ctx, cancel := context.WithTimeout(k.of.root, accountAsk)
 	defer cancel()
-	status, err := k.d.readAccount(ctx, on, false)
+	status, err := k.of.readAccount(ctx, on, false)
 	k.account, k.known = status, err == nil
 }
 
@@ -133,7 +134,7 @@ func (k *keeper) wait() bool {
 	select {
 	case <-k.wake:
 	case <-timer.C:
-	case <-k.d.root.Done():
+	case <-k.of.root.Done():
 		return false
 	}
 	return true
@@ -142,7 +143,7 @@ func (k *keeper) wait() bool {
 // loggedIn reports whether somebody has logged codex in. A login that failed may
 // have been carried out all the same: then the credential's file has changed.
 func (k *keeper) loggedIn() bool {
-	updated, completed := k.d.account.news()
+	updated, completed := k.of.account.news()
 	k.prompt = k.prompt || updated
 	if completed == nil {
 		return false
@@ -150,21 +151,21 @@ func (k *keeper) loggedIn() bool {
 	if k.login != nil && completed.LoginID == k.login.LoginID {
 		k.login = nil
 	}
-	k.d.log.Info("a login has ended", "success", completed.Success)
+	k.of.log.Info("a login has ended", "success", completed.Success)
 	return completed.Success
 }
 
 // due reports whether the model is to be asked now: once a minute, and when the
 // credential has changed.
 func (k *keeper) due() bool {
-	if on, _ := k.d.child.Health(); on != nil {
-		if mark := k.d.markOf(on.Info().CodexHome); mark != k.file {
+	if on, _ := k.of.cfg.Child.Health(); on != nil {
+		if mark := k.of.markOf(on.Info().CodexHome); mark != k.file {
 			k.file, k.changed, k.prompt = mark, true, true
 		}
 	}
-	k.prompt = k.prompt || k.kept && k.d.host.IsIdle()
+	k.prompt = k.prompt || k.kept && k.of.host.IsIdle()
 	since := time.Since(k.probed)
-	return since >= k.d.cfg.LoginProbe || k.prompt && since >= probesApart
+	return since >= k.of.cfg.ProbeEvery || k.prompt && since >= probesApart
 }
 
 // ask finds out whether the model takes the credential now. It returns why not,
@@ -178,15 +179,15 @@ func (k *keeper) ask() *executor.Refusal {
 	if k.weighChange(); !k.stale {
 		return r
 	}
-	if kept := !k.d.host.IsIdle(); kept {
+	if kept := !k.of.host.IsIdle(); kept {
 		if !k.kept {
-			k.d.log.Warn("the credential has changed; codex is restarted to take it as soon as no turn is begun: answer the questions that are open, or cancel their tasks")
+			k.of.log.Warn("the credential has changed; codex is restarted to take it as soon as no turn is begun: answer the questions that are open, or cancel their tasks")
 		}
 		k.kept = kept
 		return r
 	}
-	k.d.log.Info("the credential has changed; codex is restarted to take it")
-	if on, _ := k.d.child.Health(); on != nil {
+	k.of.log.Info("the credential has changed; codex is restarted to take it")
+	if on, _ := k.of.cfg.Child.Health(); on != nil {
 		on.Restart("credential changed")
 		<-on.Done()
 	}
@@ -201,15 +202,15 @@ func (k *keeper) ask() *executor.Refusal {
 // or renews its own and writes it, until the renewal is refused for good; and it takes no other
 // change (seen on 0.169.0).
 func (k *keeper) weighChange() {
-	on, _ := k.d.child.Health()
+	on, _ := k.of.cfg.Child.Health()
 	if on == nil {
 		return
 	}
 	k.look() // the probe may have ended what codex had
-	mark := k.d.markOf(on.Info().CodexHome)
+	mark := k.of.markOf(on.Info().CodexHome)
 	changed := k.changed || mark != k.file
 	k.file, k.changed = mark, false
-	k.stale = k.stale || changed && (k.isOut() || on.Whose() == "" || k.d.hasNewer(on))
+	k.stale = k.stale || changed && (k.isOut() || on.Whose() == "" || k.of.hasNewer(on))
 }
 
 func (k *keeper) try() *executor.Refusal {
@@ -217,9 +218,9 @@ func (k *keeper) try() *executor.Refusal {
 	if k.isOut() {
 		return k.why // nobody needs to ask the model
 	}
-	r, err := k.d.Probe(k.d.root)
+	r, err := k.of.cfg.Probe(k.of.root)
 	if err != nil {
-		k.d.log.Warn("it could not be found out whether the credential is taken now", "err", err)
+		k.of.log.Warn("it could not be found out whether the credential is taken now", "err", err)
 		return k.why
 	}
 	if r != nil && r.Kind == agent.FailAuth {
@@ -233,7 +234,7 @@ func (k *keeper) try() *executor.Refusal {
 func (k *keeper) offers() bool {
 	switch {
 	case !k.known: // with a ChatGPT login codex looks at the network to tell
-		return k.d.keyVariable() == ""
+		return k.of.keyVariable() == ""
 	case k.account.Account == nil:
 		return k.account.RequiresOpenaiAuth
 	}
@@ -258,41 +259,41 @@ func (k *keeper) offer() {
 	if k.login != nil && k.login.over() {
 		k.login = nil
 	}
-	user, peers := k.d.host.WhoWaits()
+	user, peers := k.of.host.WhoWaits()
 	may := k.mayOffer(user, peers)
 	left := !may && !user && k.mayOffer(true, peers)
 	if left && !k.unbegun && peers {
-		k.d.log.Warn("messages of other agents wait for a login; one is begun when a message of the user's comes, whose answer has the link and the code")
+		k.of.log.Warn("messages of other agents wait for a login; one is begun when a message of the user's comes, whose answer has the link and the code")
 	}
 	k.unbegun = left
 	if !may {
 		return
 	}
 	k.offered = time.Now()
-	on, err := k.d.child.Get(k.d.root)
+	on, err := k.of.cfg.Child.Get(k.of.root)
 	if err != nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(k.d.root, loginAsk)
+	ctx, cancel := context.WithTimeout(k.of.root, loginAsk)
 	defer cancel()
 	code, err := on.LoginDeviceCode(ctx)
 	if err != nil {
-		k.d.log.Warn("no login could be begun", "err", err)
+		k.of.log.Warn("no login could be begun", "err", err)
 		k.trouble = "no link for one could be had"
 		return
 	}
 	k.login, k.trouble = &login{DeviceCode: code, on: on, died: on.Done(), since: k.offered}, ""
-	k.d.log.Info("a login was begun; its link and its code are in the tasks that wait, but for those of other agents")
+	k.of.log.Info("a login was begun; its link and its code are in the tasks that wait, but for those of other agents")
 }
 
 // cancel gives up a login that nobody needs any more.
 func (k *keeper) cancel() {
-	if k.login == nil || k.login.over() || k.d.root.Err() != nil {
+	if k.login == nil || k.login.over() || k.of.root.Err() != nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(k.d.root, shortCallTimeout)
+	ctx, cancel := context.WithTimeout(k.of.root, cancelAsk)
 	defer cancel()
 	if err := k.login.on.LoginCancel(ctx, k.login.LoginID); err != nil {
-		k.d.log.Debug("a login could not be given up", "err", err)
+		k.of.log.Debug("a login could not be given up", "err", err)
 	}
 }
