@@ -9,6 +9,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/ask"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/inquiry"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/items"
 )
 
@@ -28,20 +29,20 @@ func (t *turn) tellQuestions() *agent.Ended {
 	if t.stopping != nil { // nobody is asked any more
 		return nil
 	}
-	if t.inquiry.doubted() {
+	if t.inquiry.Doubted() {
 		return t.stopFor(errTwice)
 	}
-	fresh, news := t.inquiry.take(t.id)
+	fresh, news := t.inquiry.Take(t.id)
 	for _, q := range fresh {
-		posed := q.asks.Pose(t.view(q))
+		posed := q.Asks.Pose(t.view(q))
 		notice, why := t.unaskable(posed)
 		if notice != "" {
 			t.unasked(q, notice, why)
 			continue
 		}
-		q.posed.Store(&posed)
+		q.Posed.Store(&posed)
 		t.asked += posed.Bytes()
-		t.To.Tell(posed.Question(q.id, q.deadline))
+		t.To.Tell(posed.Question(q.ID, q.Deadline))
 	}
 	for _, answered := range news {
 		t.To.Tell(answered)
@@ -54,22 +55,24 @@ func (t *turn) tellQuestions() *agent.Ended {
 
 // tellExceeded tells the observer how many questions were declined for their number.
 func (t *turn) tellExceeded() {
-	if n := t.inquiry.exceeded(); n > 0 {
-		t.To.Tell(agent.Notice{Text: fmt.Sprintf(tooManyAsked, n, t.inquiry.most)})
+	if n := t.inquiry.Exceeded(); n > 0 {
+		t.To.Tell(agent.Notice{Text: fmt.Sprintf(tooManyAsked, n, t.inquiry.Bounds.Most)})
 	}
-	if n := t.inquiry.exceededMute(); n > 0 {
+	if n := t.inquiry.ExceededMute(); n > 0 {
 		t.To.Tell(agent.Notice{Text: t.d.host.MuteNotice(n)})
 	}
 }
 
 // view is what the turn knows beside a question. The ids of items are those of a thread: a
 // change of its own has nothing to do with what a subagent asks.
-func (t *turn) view(q *question) ask.View {
+func (t *turn) view(q *inquiry.Question) ask.View {
 	with := ask.View{Hide: t.d.cfg.Hide, Lead: t.d.guard.Whereabouts, Home: t.d.guard.Home(), Called: t.record.Calls.Has}
 	with.Changes = func(itemID string) []agent.Change { return items.Changes(t.record.Changes[itemID]) }
-	if q.req.ThreadID != t.c.threadID {
-		with.Changes = func(itemID string) []agent.Change { return items.Changes(t.d.changesOfAgent(q.req.ThreadID, itemID)) }
-		with.Called = func(call ask.Call) bool { return t.d.calledByAgent(q.req.ThreadID, call) }
+	if q.Req.ThreadID != t.c.threadID {
+		with.Changes = func(itemID string) []agent.Change {
+			return items.Changes(t.d.desk.ChangesOfAgent(q.Req.ThreadID, itemID))
+		}
+		with.Called = func(call ask.Call) bool { return t.d.desk.CalledByAgent(q.Req.ThreadID, call) }
 	}
 	return with
 }
@@ -94,12 +97,12 @@ const mostAskedInATurn = 4 << 20
 const muchAsked = "codex asked again, with which the turn would have asked more than 4 MiB. It was declined without a question. codex goes on without it; a further message has a turn that may ask again."
 
 // unasked declines without a question. A yes that has come by a guess at its id is void.
-func (t *turn) unasked(q *question, notice, why string) {
-	if !t.inquiry.retract(q) { // withdrawn over it
+func (t *turn) unasked(q *inquiry.Question, notice, why string) {
+	if !t.inquiry.Retract(q) { // withdrawn over it
 		return
 	}
-	defer close(q.settled)
-	t.d.decline(q.req, q.asks, why)
+	defer close(q.Settled)
+	t.d.decline(q.Req, q.Asks, why)
 	t.To.Tell(agent.Notice{Text: notice})
 }
 
@@ -113,15 +116,15 @@ const keptAnswer = "The answer is kept. The turn goes on with it as soon as one 
 // handAnswers hands codex the answers to its questions, if the turn has a slot to go on
 // with, and asks for one if not. An answer that ends the turn needs none.
 func (t *turn) handAnswers() {
-	all := t.inquiry.answers()
+	all := t.inquiry.Answers()
 	if len(all) == 0 {
 		return
 	}
-	ends := slices.ContainsFunc(all, func(q *question) bool { return q.given.Ends })
+	ends := slices.ContainsFunc(all, func(q *inquiry.Question) bool { return q.Given.Ends })
 	if !ends && !t.To.Resume(func() { t.attention.raise(wakeQuestion) }) {
 		for _, q := range all {
-			if q.untoldLocked() && !q.given.kept {
-				q.given.kept = true
+			if q.Untold() && !q.Given.Kept {
+				q.Given.Kept = true
 				t.To.Tell(agent.Notice{Text: keptAnswer})
 			}
 		}
@@ -132,29 +135,29 @@ func (t *turn) handAnswers() {
 	}
 }
 
-func (t *turn) handAnswer(q *question) {
-	if !t.inquiry.handOver(q) { // withdrawn over it
+func (t *turn) handAnswer(q *inquiry.Question) {
+	if !t.inquiry.HandOver(q) { // withdrawn over it
 		return
 	}
-	defer close(q.settled)
-	value, note := q.given.Value, ""
-	if q.given.note == "" && !q.given.Ends && !reflect.DeepEqual(value, q.asks.Refusal()) {
-		posed := q.posed.Load()
+	defer close(q.Settled)
+	value, note := q.Given.Value, ""
+	if q.Given.Note == "" && !q.Given.Ends && !reflect.DeepEqual(value, q.Asks.Refusal()) {
+		posed := q.Posed.Load()
 		if note = cmp.Or(t.d.guard.Forged(), posed.Moved(t.d.guard.Whereabouts), t.d.guard.OpenUp(posed.Opens)); note != "" {
-			value = q.asks.Refusal()
+			value = q.Asks.Refusal()
 		}
 	}
-	err := q.req.Reply(value)
-	t.d.log.Info("codex was answered", "method", q.req.Method, "thread_id", q.req.ThreadID, "job", t.Job, "declined", q.given.note != "" || note != "", "err", err)
+	err := q.Req.Reply(value)
+	t.d.log.Info("codex was answered", "method", q.Req.Method, "thread_id", q.Req.ThreadID, "job", t.Job, "declined", q.Given.Note != "" || note != "", "err", err)
 	switch {
-	case q.given.note != "":
+	case q.Given.Note != "":
 	case err != nil: // the child is gone, and the end of the turn says so
-		t.unanswered = append(t.unanswered, q.id)
+		t.unanswered = append(t.unanswered, q.ID)
 	default:
-		if less := q.given.Less; less != "" && note == "" {
+		if less := q.Given.Less; less != "" && note == "" {
 			t.To.Tell(agent.Notice{Text: less})
 		}
-		t.To.Tell(agent.Answered{ID: q.id, Note: note})
+		t.To.Tell(agent.Answered{ID: q.ID, Note: note})
 	}
 }
 
@@ -165,12 +168,12 @@ func (t *turn) handAnswer(q *question) {
 // and what a subagent asks, has no such item; the turn is taken for idle then although
 // one other tool runs.
 func (t *turn) yield() (waits bool) {
-	open, given := t.inquiry.standing()
+	open, given := t.inquiry.Standing()
 	switch {
 	case given > 0: // handAnswers sees to it
 	case open > 0 && len(t.record.Open) <= open:
 		t.To.Park()
-	case !t.inquiry.calledOff():
+	case !t.inquiry.CalledOff():
 		t.To.Seize() // codex goes on, with our answer or without
 	}
 	return open+given > 0
@@ -180,7 +183,7 @@ func (t *turn) yield() (waits bool) {
 // declined before: codex may have ended the turn at once.
 func (t *turn) endQuestions() {
 	t.tellExceeded()
-	t.unanswered = append(t.unanswered, t.d.closeInquiry(t.c.threadID, t.inquiry)...)
+	t.unanswered = append(t.unanswered, t.d.closeInquiry(t.inquiry)...)
 }
 
 // withdraw tells the observer that nobody needs the answers any more, and why,
@@ -224,12 +227,4 @@ func (t *turn) rest() {
 	t.attention.after(0, timerTurn)
 	t.attention.after(0, timerIdle)
 	t.attention.after(0, timerItem)
-}
-
-// exceededMute returns how many questions were not admitted since it was called last.
-func (in *inquiry) exceededMute() (n int) {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	n, in.muted = in.muted, 0
-	return n
 }

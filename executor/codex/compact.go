@@ -64,7 +64,7 @@ func (d *Driver) compact(c *conversation, of executor.Order, on *child.Child) (*
 	}
 	t := d.newTurn(c, of, on)
 	t.id = id
-	t.inquiry.begun(id)
+	t.inquiry.Begun(id)
 	d.bidden(c, id)
 	end, err := t.read()
 	switch {

@@ -10,6 +10,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/failure"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/inquiry"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/login"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/sandbox"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/told"
@@ -28,6 +29,7 @@ type Driver struct {
 	failures   *failure.Reader
 	guard      *sandbox.Guard
 	credential *login.Credential
+	desk       *inquiry.Desk
 
 	reading sync.Mutex             // held while a large request of codex is read
 	restart atomic.Pointer[string] // why codex is to be restarted when no turn runs; nil if it is not
@@ -39,8 +41,6 @@ type Driver struct {
 	conversations map[string]*conversation
 	threads       map[string]bool          // every thread of ours, whose commands end with the child
 	away          map[string]chan struct{} // closed when the thread, which came too late, is put away
-	inquiries     map[string]*inquiry      // by the thread on which an attempt is made
-	agents        subagents
 }
 
 // New returns a driver. Codex is started by the first turn, or by [Driver.Warm].
@@ -55,8 +55,7 @@ func New(cfg Config) *Driver {
 		conversations: map[string]*conversation{},
 		threads:       map[string]bool{},
 		away:          map[string]chan struct{}{},
-		inquiries:     map[string]*inquiry{},
-		agents:        newAgents(),
+		desk:          inquiry.NewDesk(inquiry.Bounds{Most: cfg.MaxAsked, TTL: cfg.QuestionTTL}),
 	}
 	d.child = child.NewSupervisor(child.Config{
 		Codex: d.childConfig(), Prepare: d.prepare, First: d.firstStart, Ended: d.childEnded,
@@ -106,6 +105,15 @@ func (d *Driver) Close(ctx context.Context, served <-chan struct{}) error {
 		return fmt.Errorf("close: codex was killed: %w", context.Cause(ctx))
 	}
 	return nil
+}
+
+// background runs f on a goroutine of its own, unless nothing more is to be started.
+func (d *Driver) background(f func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.closed { // rest waits for d.wg after it has set closed
+		d.wg.Go(f)
+	}
 }
 
 // rest starts nothing more by itself, and waits until what it has started has ended.

@@ -9,37 +9,6 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 )
 
-// mostBarred bounds the turns that codex is not to begin anything for. Past it all are
-// forgotten: what begins for them does so within milliseconds of their end, or never.
-const mostBarred = 256
-
-// runsLocked reports whether a turn of ours runs.
-func (d *Driver) runsLocked(turnID string) bool {
-	for _, in := range d.inquiries {
-		if in.isOf(turnID) {
-			return true
-		}
-	}
-	return false
-}
-
-// forgetAgentsLocked lets go of the subagents that have worked for a turn which has ended.
-func (d *Driver) forgetAgentsLocked(in *inquiry) {
-	for thread, root := range d.agents.done {
-		if in.isOf(root) {
-			delete(d.agents.done, thread)
-		}
-	}
-}
-
-// barLocked has what begins for a turn from now on end at once.
-func (d *Driver) barLocked(root string) {
-	if len(d.agents.barred) >= mostBarred {
-		clear(d.agents.barred)
-	}
-	d.agents.barred[root] = true
-}
-
 // endLate ends subagents that have begun after the turn was ended that they work for.
 func (d *Driver) endLate(root string) {
 	if on, _ := d.child.Health(); on != nil {
@@ -157,45 +126,19 @@ func (d *Driver) agentsOf(ctx context.Context, on *child.Child, root, session st
 	if err := d.learnSessions(ctx, on, root, session); err != nil {
 		return nil, err
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if root != "" {
-		d.barLocked(root)
-	}
-	found := map[string]string{}
-	for thread, of := range d.agents.done {
-		if of == root {
-			found[thread] = ""
-		}
-	}
-	for thread, a := range d.agents.at {
-		if a.root == root || session != "" && a.session == session {
-			found[thread] = a.turn
-			d.barLocked(a.root)
-		}
-	}
-	return found, nil
+	return d.desk.AgentsOf(root, session), nil
 }
 
 // agentsWork reports whether subagents work in the session, or may.
 func (d *Driver) agentsWork(ctx context.Context, on *child.Child, session string) bool {
-	if err := d.learnSessions(ctx, on, "", session); err != nil {
-		return true
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, a := range d.agents.at {
-		if a.session == session {
-			return true
-		}
-	}
-	return false
+	err := d.learnSessions(ctx, on, "", session)
+	return err != nil || d.desk.AgentsWork(session)
 }
 
 // learnSessions asks codex to which conversation the subagents belong that work for
 // other turns than root.
 func (d *Driver) learnSessions(ctx context.Context, on *child.Child, root, session string) error {
-	for _, thread := range d.strangers(root, session) {
+	for _, thread := range d.desk.Strangers(root, session) {
 		read, err := on.ThreadRead(ctx, thread)
 		if _, refused := errors.AsType[*appserver.RPCError](err); refused {
 			d.log.Warn("it could not be found out whose subagent works", "thread_id", thread, "err", err)
@@ -204,26 +147,7 @@ func (d *Driver) learnSessions(ctx context.Context, on *child.Child, root, sessi
 		if err != nil {
 			return err
 		}
-		d.mu.Lock()
-		if a := d.agents.at[thread]; a != nil {
-			a.session = read.SessionID
-		}
-		d.mu.Unlock()
+		d.desk.LearnSession(thread, read.SessionID)
 	}
 	return nil
-}
-
-// strangers are the threads of subagents at work of which it is not known whose they are.
-func (d *Driver) strangers(root, session string) (threads []string) {
-	if session == "" {
-		return nil
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for thread, a := range d.agents.at {
-		if a.root != root && a.session == "" && !d.runsLocked(a.root) {
-			threads = append(threads, thread)
-		}
-	}
-	return threads
 }

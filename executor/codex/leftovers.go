@@ -94,9 +94,7 @@ func (c *conversation) remember(r *items.Record) {
 func (d *Driver) childEnded(dead *child.Child) {
 	d.dropDead(dead)
 	d.guard.Forget()
-	d.mu.Lock()
-	d.agents = newAgents()
-	d.mu.Unlock()
+	d.desk.ForgetAgents()
 	d.endAllLeftovers()
 }
 

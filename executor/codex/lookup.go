@@ -11,6 +11,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/inquiry"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/items"
 )
 
@@ -176,7 +177,7 @@ func isOfSomeJob(clientID string) bool {
 // has not seen it.
 func (d *Driver) deliver(c *conversation, of executor.Order, t *turn, found finding) *agent.Ended {
 	if t == nil {
-		t = &turn{Order: of, d: d, c: c, id: found.turn.ID, record: items.NewRecord(), before: c.uncertain(), attention: newAttention(), inquiry: &inquiry{over: func() {}}}
+		t = &turn{Order: of, d: d, c: c, id: found.turn.ID, record: items.NewRecord(), before: c.uncertain(), attention: newAttention(), inquiry: inquiry.None()}
 		defer t.attention.close()
 	}
 	t.on = found.on

@@ -72,7 +72,7 @@ func (t *turn) item(note appserver.Notification) *agent.Ended {
 	case !started:
 		t.record.Completed(n.Item)
 	case t.record.Started(n.Item):
-		t.inquiry.doubt()
+		t.inquiry.Doubt()
 	}
 	if t.record.Spoke(n.Item, started) > t.d.cfg.MaxMessages {
 		return t.stopFor(errMany)

@@ -27,7 +27,7 @@ func (t *turn) settle(final appserver.Turn) *agent.Ended {
 		end.Outcome = agent.Completed // also when a cancel came too late
 	case t.stopping != nil:
 		t.fillStopped(&end)
-	case final.Status == appserver.TurnInterrupted && t.inquiry.calledOff():
+	case final.Status == appserver.TurnInterrupted && t.inquiry.CalledOff():
 		end.Outcome = agent.Canceled
 	case final.Status == appserver.TurnFailed:
 		end.Outcome, end.Failure = agent.Failed, t.failed(final.Error, end.Tools)

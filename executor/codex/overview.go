@@ -13,8 +13,8 @@ import (
 func (d *Driver) Health() executor.AgentHealth {
 	on, child := d.child.Health()
 	h := executor.AgentHealth{Child: child, Threads: d.loadedThreads(on), Limits: d.failures.Limits.List(), Account: d.credential.Account()}
-	for _, in := range d.openInquiries() {
-		open, _ := in.standing()
+	for _, in := range d.desk.All() {
+		open, _ := in.Standing()
 		h.Questions += open
 	}
 	return h

@@ -7,6 +7,8 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/ask"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/inquiry"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/items"
 )
 
 // unread returns the notifications that nobody reads; codex is asked not to send them.
@@ -67,7 +69,7 @@ func (d *Driver) hear(ctx context.Context, req *appserver.Request) {
 	case !d.mayAsk(in.Options):
 		d.decline(req, asks, "nobody is asked (CODEX_APPROVAL_POLICY=never)")
 	default:
-		d.await(ctx, in, &question{req: req, asks: asks, settled: make(chan struct{})})
+		d.await(ctx, in, inquiry.NewQuestion(req, asks))
 	}
 }
 
@@ -87,8 +89,8 @@ func (d *Driver) readRequest(req *appserver.Request) (asks ask.Request, known bo
 // askerOf returns the attempt whose turn asks, also where a subagent of it does. It is nil if that
 // turn does not run, and why says so. What names no turn is of the one that runs, and a form of an
 // MCP server's own names that one whichever has called the server (seen on 0.169.0).
-func (d *Driver) askerOf(ctx context.Context, req *appserver.Request) (in *inquiry, why string) {
-	if in = d.inquiryOf(req.ThreadID); in == nil { // not even where everything is allowed: a subagent may go on that is to have less
+func (d *Driver) askerOf(ctx context.Context, req *appserver.Request) (in *inquiry.Inquiry, why string) {
+	if in = d.desk.Of(req.ThreadID); in == nil { // not even where everything is allowed: a subagent may go on that is to have less
 		return nil, "no turn of ours runs on its thread"
 	}
 	var of struct {
@@ -103,25 +105,13 @@ func (d *Driver) askerOf(ctx context.Context, req *appserver.Request) (in *inqui
 // turnOn is the turn that runs on the thread of in, or on that of a subagent of it; empty if there
 // is none. One that is just being started is waited for: codex may ask before it has said which
 // it is.
-func (d *Driver) turnOn(ctx context.Context, in *inquiry, threadID string) string {
-	if threadID != in.threadID {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		if one := d.agents.at[threadID]; one != nil {
-			return one.turn
-		}
-		return ""
+func (d *Driver) turnOn(ctx context.Context, in *inquiry.Inquiry, threadID string) string {
+	if threadID != in.ThreadID {
+		return d.desk.TurnOfAgent(threadID)
 	}
 	ctx, cancel := context.WithTimeout(ctx, d.cfg.Patience)
 	defer cancel()
-	select {
-	case <-in.turnKnown:
-	case <-in.calls.Done():
-	case <-ctx.Done():
-	}
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	return in.turnID
+	return in.Turn(ctx)
 }
 
 // atOnce returns the answer of a request for which no person needs to be asked.
@@ -131,11 +121,6 @@ func atOnce(method string) (answer any, ok bool) {
 		return map[string]any{"currentTimeAt": time.Now().Unix()}, true
 	}
 	return nil, false
-}
-
-func (d *Driver) decline(req *appserver.Request, asks ask.Request, why string) {
-	err := req.Reply(asks.Refusal())
-	d.log.Info("what codex asked was declined", "method", req.Method, "thread_id", req.ThreadID, "why", why, "err", err)
 }
 
 // global takes what belongs to no thread that we follow: the account, and the
@@ -153,9 +138,13 @@ func (d *Driver) global(note appserver.Notification) {
 	case appserver.NoteMcpServerStatus:
 		d.log.Info("an MCP server changed its state", "params", d.failures.Words(string(note.Params)))
 	case appserver.NoteTurnStarted, appserver.NoteTurnCompleted:
-		d.followAgent(note)
+		if root := d.desk.AgentsTurn(note); root != "" {
+			d.background(func() { d.endLate(root) })
+		}
 	case appserver.NoteItemStarted, appserver.NoteItemCompleted:
-		d.agentItem(note)
+		if item, ok := d.desk.AgentsItem(note); ok {
+			d.background(func() { d.onItem(items.Of(item)) })
+		}
 	case appserver.NoteRequestResolved:
 		d.resolved(note)
 	case appserver.NoteThreadStatus:

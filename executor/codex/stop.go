@@ -23,7 +23,7 @@ func (t *turn) stopFor(cause error) *agent.Ended {
 		t.d.log.Warn("a timer ends a turn", "timer", string(timer), "turn_id", t.id, "thread_id", t.c.threadID)
 	}
 	t.stopping = cause
-	t.inquiry.shut()
+	t.inquiry.Shut()
 	t.To.Ending()
 	t.attention.after(0, timerIdle)
 	t.attention.after(0, timerItem)

@@ -40,6 +40,6 @@ func (d *Driver) resultOf(ctx context.Context, req *appserver.Request) (call age
 	call.Context, call.Job = in.Conversation, in.Job
 	ctx, cancel := context.WithTimeout(ctx, d.cfg.ToolTimeout)
 	defer cancel()
-	defer context.AfterFunc(in.calls, cancel)()
+	defer context.AfterFunc(in.Calls, cancel)()
 	return call, d.cfg.Tools.Call(ctx, call)
 }

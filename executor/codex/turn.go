@@ -11,6 +11,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/inquiry"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/items"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/sandbox"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/told"
@@ -28,7 +29,7 @@ type turn struct {
 	before    briefing // what its conversation had been told of before it
 	record    items.Record
 	attention *attention
-	inquiry   *inquiry
+	inquiry   *inquiry.Inquiry
 	clock     clock
 	// unanswered are the questions that were open at its end, as far as the observer
 	// knows.
@@ -78,12 +79,12 @@ func (d *Driver) startTurn(c *conversation, of executor.Order, on *child.Child) 
 	t = d.newTurn(c, of, on)
 	t.afresh, t.before = c.fresh, c.briefing()
 	if t.id, err = t.begin(); err != nil {
-		d.closeInquiry(c.threadID, t.inquiry)
+		d.closeInquiry(t.inquiry)
 		t.attention.close()
 		d.endUnbidden(c, on)
 		return nil, on.Settled(err)
 	}
-	t.inquiry.begun(t.id)
+	t.inquiry.Begun(t.id)
 	d.bidden(c, t.id)
 	c.unread = cmp.Or(c.fresh, c.unread)
 	c.resumable, c.fresh = true, ""
@@ -93,7 +94,7 @@ func (d *Driver) startTurn(c *conversation, of executor.Order, on *child.Child) 
 // newTurn returns a turn that is about to begin on the thread of c.
 func (d *Driver) newTurn(c *conversation, of executor.Order, on *child.Child) *turn {
 	t := &turn{Order: of, d: d, c: c, on: on, unsure: c.resumable && c.ran != c.own.model, behindOther: c.named, record: items.NewRecord(), attention: newAttention()}
-	t.inquiry = d.openInquiry(c.threadID, of, func() { t.attention.raise(wakeQuestion) })
+	t.inquiry = d.desk.Open(c.threadID, of, func() { t.attention.raise(wakeQuestion) })
 	return t
 }
 

@@ -2,7 +2,6 @@ package codex
 
 import (
 	"errors"
-	"slices"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 )
@@ -23,26 +22,4 @@ func twiceFailure() *agent.Failure {
 		Message: "the model's endpoint gave two calls at once the same id, so an answer to what codex asks about one could have gone to the other. " +
 			"Nothing more was allowed, and the turn was ended. Send the message again; an endpoint that does this again is broken, or lies",
 	}
-}
-
-// clashesLocked reports whether codex has put q in the place of another question.
-func (in *inquiry) clashesLocked(q *question) bool {
-	return q.asks.Key != "" && slices.ContainsFunc(slices.Concat(in.fresh, in.posed, in.given), func(other *question) bool {
-		return other.asks.Key == q.asks.Key && other.req.ThreadID == q.req.ThreadID
-	})
-}
-
-// doubt notes that one id stands for two calls.
-func (in *inquiry) doubt() {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	in.twice = true
-	in.wake()
-}
-
-// doubted reports whether something is asked of which it cannot be told what would be allowed.
-func (in *inquiry) doubted() bool {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	return in.twice && len(in.fresh)+len(in.posed)+len(in.given) > 0
 }

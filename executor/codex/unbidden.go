@@ -10,6 +10,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/inquiry"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 )
 
@@ -63,8 +64,8 @@ func (d *Driver) turnBegan(note appserver.Notification) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	in := d.inquiries[note.ThreadID]
-	if in != nil && in.isOf(n.Turn.ID) || d.closed { // rest waits for d.wg after it has set closed
+	in := d.desk.On(note.ThreadID)
+	if in != nil && in.IsOf(n.Turn.ID) || d.closed { // rest waits for d.wg after it has set closed
 		return
 	}
 	c := d.conversationOnLocked(note.ThreadID, in)
@@ -72,7 +73,7 @@ func (d *Driver) turnBegan(note appserver.Notification) {
 		return
 	}
 	c.unbidden = append(c.unbidden, n.Turn.ID)
-	if in != nil && in.isOf("") { // it may be the one that is being started, and start looks
+	if in != nil && in.IsOf("") { // it may be the one that is being started, and start looks
 		return
 	}
 	on := c.loadedIn
@@ -85,7 +86,7 @@ func (d *Driver) turnBegan(note appserver.Notification) {
 
 // conversationOnLocked is the conversation of a thread, on which in asks if it is not nil; nil if there is
 // none. Each turn of ours comes here as it begins: it does not go through all of them.
-func (d *Driver) conversationOnLocked(thread string, in *inquiry) *conversation {
+func (d *Driver) conversationOnLocked(thread string, in *inquiry.Inquiry) *conversation {
 	if in != nil {
 		return d.conversations[in.Conversation]
 	}
@@ -164,7 +165,7 @@ func (d *Driver) stirred(note appserver.Notification) {
 	on, _ := d.child.Health()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if on == nil || d.closed || !d.threads[n.ThreadID] || d.inquiries[n.ThreadID] != nil {
+	if on == nil || d.closed || !d.threads[n.ThreadID] || d.desk.On(n.ThreadID) != nil {
 		return
 	}
 	back := d.goesAwayLocked(n.ThreadID) // a message waits until the thread is ours again

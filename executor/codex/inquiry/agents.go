@@ -1,10 +1,7 @@
-package codex
+package inquiry
 
 import (
-	"encoding/json"
-
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/ask"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/items"
 )
 
@@ -15,7 +12,7 @@ const (
 	mostAgentChanges = 64       // patches of one subagent
 )
 
-// subagents are those at work, by their threads. driver.mu guards them.
+// subagents are those at work, by their threads. desk.mu guards them.
 type subagents struct {
 	at    map[string]*subagent
 	bytes int // of the changes that are kept
@@ -38,6 +35,7 @@ func newAgents() subagents {
 	return subagents{at: map[string]*subagent{}, done: map[string]string{}, barred: map[string]bool{}}
 }
 
+// begin notes that a subagent is at work.
 func (a *subagents) begin(threadID, root, turn string) {
 	a.end(threadID)
 	delete(a.done, threadID)
@@ -102,75 +100,23 @@ func weight(changes []appserver.FileChange) (bytes int) {
 	return bytes
 }
 
-// followAgent remembers for which turn of ours a subagent works, while it does. One that
-// begins for a turn that was ended, because it was on its way then, is ended.
-func (d *Driver) followAgent(note appserver.Notification) {
-	var n appserver.TurnNote
-	if json.Unmarshal(note.Params, &n) != nil {
-		return
+// mostBarred bounds the turns that codex is not to begin anything for. Past it all are
+// forgotten: what begins for them does so within milliseconds of their end, or never.
+const mostBarred = 256
+
+// bar has what begins for a turn from now on end at once.
+func (a *subagents) bar(root string) {
+	if len(a.barred) >= mostBarred {
+		clear(a.barred)
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if note.Method != appserver.NoteTurnStarted || n.Turn.RootTurnID == "" {
-		if one := d.agents.at[n.ThreadID]; one != nil && d.runsLocked(one.root) {
-			d.agents.done[n.ThreadID] = one.root
+	a.barred[root] = true
+}
+
+// forgetDone lets go of the subagents that have worked for a turn which has ended.
+func (a *subagents) forgetDone(ended func(turnID string) bool) {
+	for thread, root := range a.done {
+		if ended(root) {
+			delete(a.done, thread)
 		}
-		d.agents.end(n.ThreadID)
-		return
 	}
-	root := n.Turn.RootTurnID
-	d.agents.begin(n.ThreadID, root, n.Turn.ID)
-	if d.agents.barred[root] && !d.closed { // rest waits for d.wg after it has set closed
-		d.wg.Go(func() { d.endLate(root) })
-	}
-}
-
-// agentItem keeps what a subagent is about to write, until that is done, and notes two calls with
-// one id.
-func (d *Driver) agentItem(note appserver.Notification) {
-	var n appserver.ItemNote
-	if json.Unmarshal(note.Params, &n) != nil || !d.calledTwice(n, note.Method == appserver.NoteItemStarted) {
-		return
-	}
-	if in := d.inquiryOf(note.ThreadID); in != nil {
-		in.doubt()
-	}
-}
-
-// calledTwice notes an item of a thread that nobody follows, and reports whether it may be a
-// subagent's second call with one id: one that is too long to be kept may be that of any number.
-func (d *Driver) calledTwice(n appserver.ItemNote, started bool) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if !d.closed { // as in followAgent
-		d.wg.Go(func() { d.onItem(items.Of(n.Item)) })
-	}
-	switch {
-	case d.agents.at[n.ThreadID] == nil: // of a turn that was cut
-		return false
-	case len(n.Item.ID) > items.MostID:
-		return true
-	case started:
-		return d.agents.started(n.ThreadID, n.Item)
-	}
-	d.agents.completed(n.ThreadID, n.Item)
-	return false
-}
-
-// changesOfAgent returns what a subagent is about to write; nil if that is not known.
-func (d *Driver) changesOfAgent(threadID, itemID string) []appserver.FileChange {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if one := d.agents.at[threadID]; one != nil {
-		return one.changes[itemID]
-	}
-	return nil
-}
-
-// calledByAgent reports whether a subagent has begun such a call of an MCP server's tool.
-func (d *Driver) calledByAgent(threadID string, call ask.Call) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	one := d.agents.at[threadID]
-	return one != nil && one.calls.Has(call)
 }

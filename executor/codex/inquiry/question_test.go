@@ -1,4 +1,4 @@
-package codex
+package inquiry
 
 import (
 	"testing"
@@ -16,7 +16,7 @@ func TestQuestionIsLate(t *testing.T) {
 		"later": {now.Add(time.Hour), false},
 		"over":  {now.Add(-time.Second).Round(0), true},
 	} {
-		if got := (&question{deadline: c.deadline}).isLate(); got != c.late {
+		if got := (&Question{Deadline: c.deadline}).isLate(); got != c.late {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

@@ -1,4 +1,4 @@
-package codex
+package inquiry
 
 import (
 	"testing"
@@ -21,21 +21,21 @@ func TestTwiceHandsNothingOver(t *testing.T) {
 		"one of several":    {one, `{"itemId":"i","approvalId":"a"}`, false},
 		"no id":             {one, `{}`, false},
 	} {
-		in := &inquiry{most: 1, wake: func() {}}
-		put := func(thread, params string) *question {
+		in := &Inquiry{Bounds: Bounds{Most: 1}, wake: func() {}}
+		put := func(thread, params string) *Question {
 			asks, _, err := ask.Read("item/fileChange/requestApproval", []byte(params), ask.Terms{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			q := &question{req: &appserver.Request{ThreadID: thread}, asks: asks}
-			_ = in.add(q) // that there is no room for it changes nothing
+			q := &Question{Req: &appserver.Request{ThreadID: thread}, Asks: asks}
+			_ = in.Add(q) // that there is no room for it changes nothing
 			return q
 		}
 		q := put(one, `{"itemId":"i"}`)
-		in.take("turn")
-		in.give(q, response{})
+		in.Take("turn")
+		in.give(q, Response{})
 		put(c.thread, c.params)
-		if in.doubted() != c.twice || in.handOver(q) == c.twice {
+		if in.Doubted() != c.twice || in.HandOver(q) == c.twice {
 			t.Errorf("%s: taken for two calls with one id: %t", name, in.twice)
 		}
 	}
