@@ -11,6 +11,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/failure"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/inquiry"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/leftovers"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/login"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/sandbox"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/told"
@@ -30,6 +31,7 @@ type Driver struct {
 	guard      *sandbox.Guard
 	credential *login.Credential
 	desk       *inquiry.Desk
+	ender      *leftovers.Ender
 
 	reading sync.Mutex             // held while a large request of codex is read
 	restart atomic.Pointer[string] // why codex is to be restarted when no turn runs; nil if it is not
@@ -57,6 +59,7 @@ func New(cfg Config) *Driver {
 		away:          map[string]chan struct{}{},
 		desk:          inquiry.NewDesk(inquiry.Bounds{Most: cfg.MaxAsked, TTL: cfg.QuestionTTL}),
 	}
+	d.ender = leftovers.New(leftovers.Config{Desk: d.desk, User: cfg.Child.User, Grace: cfg.Grace, Logger: d.log})
 	d.child = child.NewSupervisor(child.Config{
 		Codex: d.childConfig(), Prepare: d.prepare, First: d.firstStart, Ended: d.childEnded,
 		Patience: cfg.Patience, Metrics: cfg.Metrics, Logger: d.log,

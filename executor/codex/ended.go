@@ -59,9 +59,9 @@ func (t *turn) Shorten(end *agent.Ended) (*executor.Refusal, error) { return t.s
 func (t *turn) Leave(end *agent.Ended) {
 	switch {
 	case end.Outcome == agent.Failed:
-		t.endAgents()
+		t.d.ender.EndAgents(t.on, t.id, t.c.threadID)
 	case t.Peer:
-		t.endAgentsGently()
+		t.d.ender.EndAgentsGently(t.on, t.id, t.c.threadID)
 	}
 }
 

@@ -50,7 +50,7 @@ func (d *Driver) regrant(ctx context.Context, c *conversation, o agent.Options, 
 		return nil
 	}
 	if c.threadID != "" {
-		d.mustEndAgents(on, "", c.threadID)
+		d.ender.EndAgents(on, "", c.threadID)
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.cfg.Patience)
 		defer cancel()
 		err := d.unloadSession(ctx, c, on)

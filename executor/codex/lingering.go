@@ -15,7 +15,7 @@ func (d *Driver) leave(ctx context.Context, c *conversation, on *child.Child) er
 	peer := c.peer
 	d.mu.Unlock()
 	lately := on.Lately.Of(peer)
-	if lately.Crowded(time.Now(), d.cfg.MaxLingering) && c.resumable && !d.agentsWork(ctx, on, c.threadID) {
+	if lately.Crowded(time.Now(), d.cfg.MaxLingering) && c.resumable && !d.ender.AgentsWork(ctx, on, c.threadID) {
 		err := on.ThreadUnload(ctx, c.threadID)
 		if err == nil || appserver.IsThreadGone(err) {
 			return nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/leftovers"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/told"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 )
@@ -266,7 +267,7 @@ func (d *Driver) unload(ctx context.Context, c *conversation, on *child.Child) {
 func (d *Driver) evict(ctx context.Context, c *conversation, on *child.Child) {
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), shortCallTimeout)
 	defer cancel()
-	if err := endTerminals(ending, on, c.threadID, func(appserver.BackgroundTerminal) bool { return true }); err != nil {
+	if err := leftovers.EndTerminals(ending, on, c.threadID, func(appserver.BackgroundTerminal) bool { return true }); err != nil {
 		d.log.Warn("commands of a conversation that is unloaded may go on for a minute", "thread_id", c.threadID, "err", err)
 	}
 	d.unsubscribe(ctx, c, on)

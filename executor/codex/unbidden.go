@@ -11,6 +11,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/inquiry"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/leftovers"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 )
 
@@ -125,34 +126,14 @@ func (d *Driver) endUnbidden(c *conversation, on *child.Child) {
 		return
 	}
 	for _, id := range turns {
-		d.endTurn(on, c.threadID, id)
-		d.mustEndAgents(on, id, "")
+		d.ender.EndTurn(on, c.threadID, id)
+		d.ender.EndAgents(on, id, "")
 	}
 	out := !d.runsCommands(c, on) && d.takeOut(c, on, turns[0]) // with those after it
 	if !out {
 		c.strange.Mix()
 	}
 	d.log.Warn(unbiddenBegan, "thread_id", c.threadID, "turn_id", turns[0], "turns", len(turns), "in_history", !out, "fix", unbiddenFix)
-}
-
-// endTurn ends a turn, and returns when it has ended. A codex that does not obey is restarted, as
-// with turns of ours.
-func (d *Driver) endTurn(on *child.Child, threadID, turnID string) {
-	ctx, cancel := context.WithTimeout(context.Background(), d.cfg.Grace)
-	defer cancel()
-	for { // an interrupt that comes within milliseconds of the begin is lost
-		err := on.TurnInterrupt(ctx, threadID, turnID)
-		_, other := appserver.StaleTurn(err)
-		if other || appserver.IsNoActiveTurn(err) || appserver.IsThreadGone(err) || on.Gone() {
-			return
-		}
-		if !sleep.For(ctx, goneEvery) {
-			d.log.Warn("codex did not end a turn and is restarted", "turn_id", turnID, "thread_id", threadID)
-			on.Restart("interrupt ignored")
-			<-on.Done()
-			return
-		}
-	}
 }
 
 // stirred looks after a thread that nobody follows, and that codex has not unloaded yet: codex says
@@ -195,7 +176,7 @@ func (d *Driver) strayTurn(ctx context.Context, on *child.Child, threadID string
 		if turns, listed := on.TurnsList(ctx, threadID, 1, true); listed == nil && len(turns) > 0 && turns[0].Status != appserver.TurnInProgress && ofNobody(turns[0]) {
 			return turns[0].ID
 		}
-		if appserver.IsThreadGone(err) || on.Gone() || !sleep.For(ctx, goneEvery) {
+		if appserver.IsThreadGone(err) || on.Gone() || !sleep.For(ctx, leftovers.Every) {
 			return ""
 		}
 	}
@@ -218,8 +199,8 @@ func (d *Driver) endUnfollowed(on *child.Child, threadID string) {
 		d.log.Warn("codex was at work in a thread that nobody follows, and no turn was found there", "thread_id", threadID, "fix", unbiddenFix)
 		return
 	}
-	d.endTurn(on, threadID, turnID)
-	d.mustEndAgents(on, turnID, "")
+	d.ender.EndTurn(on, threadID, turnID)
+	d.ender.EndAgents(on, turnID, "")
 	terminals, err := on.BackgroundTerminals(ctx, threadID)
 	if err == nil && len(terminals) == 0 {
 		_, err = on.ThreadRevert(ctx, threadID, turnID)

@@ -2,24 +2,19 @@ package codex
 
 import (
 	"context"
-	"errors"
 	"maps"
-	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/items"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/leftovers"
 )
-
-// goneEvery is how often the end of a terminated command is looked for.
-const goneEvery = 20 * time.Millisecond
 
 // endCommands ends the subagents of this turn and the commands that it left running, and
 // waits until they are gone: an interrupted turn leaves both behind. Where codex does
 // not manage it is restarted, which takes them with it.
 func (t *turn) endCommands() {
-	t.endAgents()
+	t.d.ender.EndAgents(t.on, t.id, t.c.threadID)
 	ctx, cancel := t.callContext()
 	defer cancel()
 	if err := t.endTerminals(ctx); err != nil && !t.on.Gone() {
@@ -32,36 +27,9 @@ func (t *turn) endCommands() {
 
 // endTerminals ends the background terminals that this turn opened.
 func (t *turn) endTerminals(ctx context.Context) error {
-	return endTerminals(ctx, t.on, t.c.threadID, func(terminal appserver.BackgroundTerminal) bool {
+	return leftovers.EndTerminals(ctx, t.on, t.c.threadID, func(terminal appserver.BackgroundTerminal) bool {
 		return t.record.Opened(terminal.ItemID)
 	})
-}
-
-// endTerminals ends those of a thread's background terminals that match, and waits until
-// they are gone.
-func endTerminals(ctx context.Context, on *child.Child, thread string, match func(appserver.BackgroundTerminal) bool) error {
-	for {
-		all, err := on.BackgroundTerminals(ctx, thread)
-		if err != nil {
-			return err
-		}
-		left := 0
-		for _, terminal := range all {
-			if !match(terminal) {
-				continue
-			}
-			left++
-			if _, err := on.TerminateTerminal(ctx, thread, terminal.ProcessID); err != nil {
-				return err
-			}
-		}
-		if left == 0 {
-			return nil
-		}
-		if !sleep.For(ctx, goneEvery) {
-			return context.Cause(ctx)
-		}
-	}
 }
 
 // endLeftovers kills what this turn's commands have started and put out of
@@ -71,7 +39,7 @@ func endTerminals(ctx context.Context, on *child.Child, thread string, match fun
 func (t *turn) endLeftovers() {
 	ctx, cancel := t.callContext()
 	defer cancel()
-	t.d.killCommands(ctx, func(c appserver.Command) bool {
+	t.d.ender.KillCommands(ctx, func(c appserver.Command) bool {
 		earlier := t.c.earlier[c.CallID] && !t.record.Opened(c.CallID)
 		return (c.ThreadID == t.c.threadID || c.SessionID == t.c.threadID) && !earlier
 	})
@@ -103,40 +71,9 @@ func (d *Driver) childEnded(dead *child.Child) {
 func (d *Driver) endAllLeftovers() {
 	ctx, cancel := context.WithTimeout(context.Background(), d.cfg.Grace)
 	defer cancel()
-	d.killCommands(ctx, func(c appserver.Command) bool {
+	d.ender.KillCommands(ctx, func(c appserver.Command) bool {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		return d.threads[c.ThreadID] || d.threads[c.SessionID]
 	})
-}
-
-// killCommands kills what matches until nothing does: a process may start
-// another while it is being killed.
-func (d *Driver) killCommands(ctx context.Context, match func(appserver.Command) bool) {
-	for {
-		left, failed := d.killOnce(ctx, match)
-		if len(left) == 0 {
-			if failed != nil {
-				d.log.Warn("commands that codex may have left running could not be looked for", "err", failed)
-			}
-			return
-		}
-		d.log.Info("commands that codex had left running were killed", "count", len(left), "err", failed)
-		if !sleep.For(ctx, goneEvery) {
-			d.log.Warn("commands of codex still run", "count", len(left), "err", context.Cause(ctx))
-			return
-		}
-	}
-}
-
-// killOnce kills what matches now. Who may look into commands is the user that they run as.
-func (d *Driver) killOnce(ctx context.Context, match func(appserver.Command) bool) (found []appserver.Command, err error) {
-	err = d.cfg.Child.User.Do(func() (failed error) {
-		found = appserver.Commands(ctx, match)
-		for _, command := range found {
-			failed = errors.Join(failed, command.Kill())
-		}
-		return failed
-	})
-	return found, err
 }
