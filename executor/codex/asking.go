@@ -2,10 +2,8 @@ package codex
 
 import (
 	"cmp"
-	"fmt"
 	"reflect"
 	"slices"
-	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/ask"
@@ -51,16 +49,6 @@ func (t *turn) tellQuestions() *agent.Ended {
 	t.handAnswers()
 	t.alive()
 	return nil
-}
-
-// tellExceeded tells the observer how many questions were declined for their number.
-func (t *turn) tellExceeded() {
-	if n := t.inquiry.Exceeded(); n > 0 {
-		t.To.Tell(agent.Notice{Text: fmt.Sprintf(tooManyAsked, n, t.inquiry.Bounds.Most)})
-	}
-	if n := t.inquiry.ExceededMute(); n > 0 {
-		t.To.Tell(agent.Notice{Text: t.d.host.MuteNotice(n)})
-	}
 }
 
 // view is what the turn knows beside a question. The ids of items are those of a thread: a
@@ -159,72 +147,4 @@ func (t *turn) handAnswer(q *inquiry.Question) {
 		}
 		t.To.Tell(agent.Answered{ID: q.ID, Note: note})
 	}
-}
-
-// yield leaves the slot of the turn to others while it does nothing but wait for answers,
-// and reports whether codex waits for one. It shows each command, change and call of a
-// tool before it asks about it, and runs those that it need not ask about meanwhile (seen
-// on 0.169.0): more tools than questions are some that run. Input that the model asks for,
-// and what a subagent asks, has no such item; the turn is taken for idle then although
-// one other tool runs.
-func (t *turn) yield() (waits bool) {
-	open, given := t.inquiry.Standing()
-	switch {
-	case given > 0: // handAnswers sees to it
-	case open > 0 && len(t.record.Open) <= open:
-		t.To.Park()
-	case !t.inquiry.CalledOff():
-		t.To.Seize() // codex goes on, with our answer or without
-	}
-	return open+given > 0
-}
-
-// endQuestions declines what is still asked when the turn has ended, and tells of what was
-// declined before: codex may have ended the turn at once.
-func (t *turn) endQuestions() {
-	t.tellExceeded()
-	t.unanswered = append(t.unanswered, t.d.closeInquiry(t.inquiry)...)
-}
-
-// withdraw tells the observer that nobody needs the answers any more, and why,
-// where the job goes on after the turn.
-func (t *turn) withdraw(why string) {
-	t.endQuestions()
-	for _, id := range t.unanswered {
-		t.To.Tell(agent.Answered{ID: id, Note: why})
-	}
-	t.unanswered = nil
-}
-
-// A clock measures how long a turn has run, without the time in which codex has
-// waited for answers. The zero value is of a turn that may run for ever.
-type clock struct {
-	on    bool
-	left  time.Duration
-	since time.Time // running since; zero while it rests
-}
-
-// wind starts a clock that rests. If it does, it returns what is left.
-func (c *clock) wind(now time.Time) (left time.Duration, wound bool) {
-	if !c.on || !c.since.IsZero() {
-		return 0, false
-	}
-	c.since = now
-	return max(c.left, time.Millisecond), true
-}
-
-func (c *clock) rest(now time.Time) {
-	if c.since.IsZero() {
-		return
-	}
-	c.left -= now.Sub(c.since)
-	c.since = time.Time{}
-}
-
-// rest stops the turn's timers while codex waits for an answer.
-func (t *turn) rest() {
-	t.clock.rest(time.Now())
-	t.attention.after(0, timerTurn)
-	t.attention.after(0, timerIdle)
-	t.attention.after(0, timerItem)
 }

@@ -5,7 +5,6 @@ import (
 	"maps"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/items"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/leftovers"
 )
@@ -58,22 +57,19 @@ func (c *conversation) remember(r *items.Record) {
 	maps.Copy(c.earlier, r.Commands)
 }
 
-// childEnded cleans up after a child, before the next one starts.
-func (d *Driver) childEnded(dead *child.Child) {
-	d.dropDead(dead)
-	d.guard.Forget()
-	d.desk.ForgetAgents()
-	d.endAllLeftovers()
+// EndAgents ends the subagents that work in the conversation of a thread, also those that
+// go on after a turn that ended well, with their commands. It returns how many they were.
+func (d *Driver) EndAgents(thread string) int {
+	on, _ := d.child.Health()
+	if on == nil || thread == "" {
+		return 0
+	}
+	return d.ender.EndAgents(on, "", thread)
 }
 
-// endAllLeftovers kills what is left of the commands of all our threads. It is
-// for the time after a child's end, when nobody is left who would end them.
-func (d *Driver) endAllLeftovers() {
-	ctx, cancel := context.WithTimeout(context.Background(), d.cfg.Grace)
-	defer cancel()
-	d.ender.KillCommands(ctx, func(c appserver.Command) bool {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		return d.threads[c.ThreadID] || d.threads[c.SessionID]
-	})
+// endLate ends subagents that have begun after the turn was ended that they work for.
+func (d *Driver) endLate(root string) {
+	if on, _ := d.child.Health(); on != nil {
+		d.ender.EndAgents(on, root, "")
+	}
 }

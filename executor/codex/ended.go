@@ -1,11 +1,15 @@
 package codex
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/items"
 )
 
 // Begun implements [executor.Turn], as do the methods below.
@@ -13,15 +17,6 @@ func (t *turn) Begun() executor.Begun {
 	b := t.c.begun(t.id)
 	if t.afresh != "" {
 		b.Fresh, b.Notices = true, append([]string{t.afresh.ToSender()}, b.Notices...)
-	}
-	return b
-}
-
-// begun describes a turn of the conversation.
-func (c *conversation) begun(turn string) executor.Begun {
-	b := executor.Begun{Thread: c.threadID, Turn: turn, Model: c.own.model}
-	if c.spared != "" {
-		b.Notices = []string{fmt.Sprintf(sparedReading, brief.Named(c.spared))}
 	}
 	return b
 }
@@ -74,3 +69,28 @@ func (t *turn) SoFar() agent.Ended {
 
 // HasWorked also looks into the thread's file.
 func (t *turn) HasWorked() bool { return t.tools() }
+
+// void has the turn be none: its message is attempted again.
+func (t *turn) void() {
+	t.withdraw(overWithout)
+	t.d.takeBack(t.c, t)
+}
+
+// Steer implements [executor.Turn]. After an error that is none of codex's the thread's history says what
+// became of the message.
+func (t *turn) Steer(ctx context.Context, as executor.Attempt, input []agent.Input) error {
+	ctx, cancel := context.WithTimeout(ctx, min(steerTimeout, t.d.cfg.Patience))
+	defer cancel()
+	err := t.on.TurnSteer(ctx, appserver.TurnSteerParams{
+		ThreadID: t.c.threadID, ExpectedTurnID: t.id, Input: items.Inputs(input), ClientUserMessageID: as.ClientID(),
+	})
+	if _, refused := errors.AsType[*appserver.RPCError](err); refused {
+		return fmt.Errorf("%w: %w", executor.ErrNotTaken, err)
+	}
+	return err
+}
+
+// steerTimeout is how long codex may take to answer a turn/steer, which it does
+// within milliseconds. Behind it the message is neither taken for arrived nor sent
+// again: the thread's history says what became of it.
+const steerTimeout = 5 * time.Second

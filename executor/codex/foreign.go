@@ -17,9 +17,6 @@ const (
 	forkedTools  = "forked"
 )
 
-// foreign reports whether the history of c was begun by another program.
-func (c *conversation) foreign() bool { return c.tools == ForeignTools || c.tools == forkedTools }
-
 // fork goes on from a thread of another program in one of our own: the other stays as it
 // is, for that program. A fork has our model provider, while codex resumes a thread with
 // the one that it was begun with, or not at all (seen on 0.169.0): so a thread of ours is
@@ -48,4 +45,10 @@ func (d *Driver) fork(ctx context.Context, c *conversation, on *child.Child) err
 	c.heard = told.Heard{Loaded: instructions, Known: c.heard.Known} // a fork begins as the thread that it is of, whatever it is loaded with (seen on 0.169.0)
 	d.loaded(c, on)
 	return nil
+}
+
+// mayFork reports whether c goes on in a fork of its thread, which codex refuses to resume with another
+// model provider: where that has no tools of ours to lose.
+func (d *Driver) mayFork(c *conversation, refused error) bool {
+	return appserver.IsOtherProvider(refused) && (d.toolSet == "" || c.foreign())
 }

@@ -8,26 +8,6 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
 )
 
-// A grant is what codex may do in a turn.
-type grant struct {
-	policy  agent.ApprovalPolicy
-	sandbox agent.Sandbox
-}
-
-// ownGrant is that of turns whose job asks for nothing else.
-func (d *Driver) ownGrant() grant {
-	return grant{agent.ApprovalPolicy(d.cfg.Thread.ApprovalPolicy), agent.Sandbox(d.cfg.Thread.Sandbox)}
-}
-
-// grantOf is what the thread of c is loaded with, or will be. Of a conversation that was let go
-// nothing else is known than that its turns have their own.
-func (d *Driver) grantOf(c *conversation) grant {
-	if c.granted == (grant{}) {
-		return d.ownGrant()
-	}
-	return c.granted
-}
-
 // reasonLoaded is why a codex is restarted that unloads a thread no more.
 const reasonLoaded = "thread not unloaded"
 
@@ -101,9 +81,8 @@ func (d *Driver) unloadSession(ctx context.Context, c *conversation, on *child.C
 	return err
 }
 
-// isOurs reports whether a conversation has the thread.
-func (d *Driver) isOurs(thread string) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.threads[thread]
+// overreads reports whether codex would read a file that is too large in a turn, though
+// the thread of c is loaded.
+func (d *Driver) overreads(c *conversation, o agent.Options, on *child.Child) bool {
+	return c.spared == "" && c.says(o) && d.isLoaded(c, on) && on.Oversized(c.folder) != ""
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/told"
 )
 
@@ -42,16 +41,6 @@ func (d *Driver) instructions() (text, digest string) {
 	digest = hex.EncodeToString(sum[:8])
 	d.versions.Keep(digest, text)
 	return text, digest
-}
-
-// newThread returns what the thread of c is loaded with in a child, and the digest of its
-// instructions.
-func (d *Driver) newThread(c *conversation, on *child.Child) (params appserver.ThreadStartParams, digest string) {
-	params = d.threadOn(on)
-	granted := d.grantOf(c)
-	params.ApprovalPolicy, params.Sandbox = appserver.ApprovalPolicy(granted.policy), appserver.SandboxMode(granted.sandbox)
-	params.DeveloperInstructions, digest = d.instructions()
-	return d.spare(c, on, params), digest
 }
 
 // mayCompact reports whether codex may compact before a turn, as it does where that has another model

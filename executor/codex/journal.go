@@ -2,8 +2,6 @@ package codex
 
 import (
 	"context"
-
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/insist"
 )
 
 // A Journal tells what of codex's threads has outlived the process before. Its methods are called
@@ -33,53 +31,6 @@ type Past struct {
 	Model  string // [executor.Attempt.Model] of the newest attempt in that thread that has one
 	Tools  string // [executor.Attempt.Tools] of the newest attempt
 	Told   string // what [Journal.RecordInstructions] was last given for the thread
-}
-
-// Recall implements [executor.Session]: it asks the journal for the thread of a conversation that is
-// new to this process.
-func (c *conversation) Recall(ctx context.Context, cut bool, full func()) error {
-	if c.recalled {
-		return nil
-	}
-	err := insist.Until(ctx, c.d.log, "find a thread", func(ctx context.Context) error {
-		past, err := c.d.cfg.Journal.Past(ctx, c.key)
-		if err != nil {
-			return err
-		}
-		c.threadID, c.own.model, c.tools = past.Thread, past.Model, past.Tools
-		c.heard.Known, c.heard.Kept = past.Told, past.Told
-		c.resumable = c.threadID != ""
-		c.history = c.resumable
-		if cut && c.resumable {
-			// A cut attempt may be the first turn of its thread, which codex had no
-			// time to write down. Only what was before it can be lost.
-			c.history, err = c.d.cfg.Journal.ConversationUsed(ctx, c.key)
-		}
-		return err
-	}, full)
-	c.recalled = err == nil
-	return err
-}
-
-// firstStart ends what a process before this one has left running, before
-// anything is made of the turns that it was cut off in.
-func (d *Driver) firstStart(ctx context.Context) {
-	var threads []string
-	err := insist.Until(ctx, d.log, "list the threads", func(ctx context.Context) (err error) {
-		threads, err = d.cfg.Journal.Threads(ctx)
-		return err
-	}, func() {})
-	if err != nil { // we are closing
-		return
-	}
-	d.mu.Lock()
-	for _, id := range threads {
-		d.threads[id] = true
-	}
-	d.mu.Unlock()
-	if len(threads) > 0 {
-		d.endAllLeftovers()
-	}
 }
 
 // noJournal remembers nothing.

@@ -1,10 +1,8 @@
 package codex
 
 import (
-	"cmp"
 	"context"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/sandbox"
 )
@@ -24,17 +22,6 @@ func (d *Driver) prepare(ctx context.Context) (launch Launch, credential string,
 // placesOf are what a codex that was started so goes by, and commands write.
 func placesOf(l child.Launch) sandbox.Places {
 	return sandbox.Places{Loaded: l.Loaded, Written: l.Written, Temp: l.Temp, Env: l.Env}
-}
-
-// threadOn is what threads are started with in a child.
-func (d *Driver) threadOn(on *child.Child) appserver.ThreadStartParams {
-	params := d.cfg.Thread
-	params.Model = cmp.Or(on.Launch.Model, params.Model)
-	params.ModelProvider = cmp.Or(on.Launch.ModelProvider, params.ModelProvider)
-	if on.Launch.Thread != nil {
-		params.Config = on.Launch.Thread()
-	}
-	return params
 }
 
 // RestartWhenIdle has codex started anew as soon as no turn runs, because of reason:

@@ -3,8 +3,6 @@ package codex
 import (
 	"context"
 	"errors"
-	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
@@ -23,10 +21,6 @@ type finding struct {
 	newest bool            // none is behind it
 	called bool            // the model has called something in it
 }
-
-// fewTurns is how many of the newest turns are looked at first. A cut attempt is
-// the newest, or what was begun behind it has nothing to do with it.
-const fewTurns, manyTurns = 5, 100
 
 // lookUp finds out what codex knows of an attempt.
 func (d *Driver) lookUp(ctx context.Context, c *conversation, of executor.Attempt, on *child.Child) (finding, error) {
@@ -127,50 +121,6 @@ func (d *Driver) traceOf(c *conversation, of executor.Attempt, turn *appserver.T
 		err = errors.New("its message is in the history, but in no file of the thread")
 	}
 	return trace, err
-}
-
-func (d *Driver) listTurns(ctx context.Context, c *conversation, on *child.Child, limit int) ([]appserver.Turn, error) {
-	ctx, cancel := context.WithTimeout(ctx, d.cfg.Patience)
-	defer cancel()
-	return on.TurnsList(ctx, c.threadID, limit, true)
-}
-
-// findMessage returns the turn that holds the user message with a client id.
-func findMessage(turns []appserver.Turn, clientID string) *appserver.Turn {
-	for i := range turns {
-		for _, item := range turns[i].Items {
-			if item.Type == appserver.ItemUserMessage && item.ClientID == clientID {
-				return &turns[i]
-			}
-		}
-	}
-	return nil
-}
-
-// before reports whether attempts before the newest have become turns, and whether
-// a tool has run in them.
-func before(turns []appserver.Turn, of executor.Attempt) (repeated, worked bool) {
-	for _, turn := range turns {
-		earlier := slices.ContainsFunc(turn.Items, func(item appserver.Item) bool {
-			return isAttempt(item.ClientID, of.Job) && item.ClientID != of.ClientID()
-		})
-		repeated = repeated || earlier
-		worked = worked || earlier && slices.ContainsFunc(turn.Items, func(item appserver.Item) bool { return item.Type.IsTool() })
-	}
-	return repeated, worked
-}
-
-// isAttempt reports whether a client id is that of an attempt at a job.
-func isAttempt(clientID, jobID string) bool {
-	n, ours := strings.CutPrefix(clientID, jobID+".")
-	_, err := strconv.Atoi(n)
-	return ours && err == nil
-}
-
-// isOfSomeJob reports whether a client id has the form of an attempt's.
-func isOfSomeJob(clientID string) bool {
-	dot := strings.LastIndexByte(clientID, '.')
-	return dot > 0 && isAttempt(clientID, clientID[:dot])
 }
 
 // deliver ends an attempt as the history says its turn has ended. The turn is nil if this process

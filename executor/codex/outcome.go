@@ -2,7 +2,6 @@ package codex
 
 import (
 	"errors"
-	"io/fs"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
@@ -99,22 +98,4 @@ func (t *turn) fillStopped(end *agent.Ended) {
 		return
 	}
 	*end = executor.Stopped(*end, t.stopping)
-}
-
-// summary is the end of the turn without its outcome.
-func (t *turn) summary() agent.Ended {
-	return agent.Ended{Messages: t.record.Messages, Diff: t.record.Diff, Usage: t.record.Usage}
-}
-
-// tools reports whether a tool of the turn started. A command may run before
-// codex says so on stdout, but not before it has written it down.
-func (t *turn) tools() bool {
-	if t.record.Tools() {
-		return true
-	}
-	trace, err := t.d.cfg.ReadTrace(t.c.rollout, t.ClientID())
-	if errors.Is(err, fs.ErrNotExist) { // codex makes the file before it asks the model
-		return false
-	}
-	return err != nil || trace.Tool
 }

@@ -49,10 +49,6 @@ func (d *Driver) overviews(on *child.Child) (all []executor.Conversation, model 
 	return all, model
 }
 
-// shownThread is what is shown of the thread of a conversation to those who do not hold
-// its lock.
-type shownThread struct{ thread, model string }
-
 // Ping implements [executor.Shown].
 func (d *Driver) Ping(ctx context.Context) error {
 	on, _ := d.child.Health()
@@ -60,4 +56,17 @@ func (d *Driver) Ping(ctx context.Context) error {
 		return nil
 	}
 	return on.Ping(ctx)
+}
+
+// loadedThreads counts the threads loaded in a child.
+func (d *Driver) loadedThreads(on *child.Child) int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := 0
+	for _, c := range d.conversations {
+		if c.loadedIn == on && on != nil {
+			n++
+		}
+	}
+	return n
 }

@@ -46,20 +46,6 @@ func (t *turn) troubled(n appserver.ErrorNote) {
 	t.attention.raise(r)
 }
 
-// hasRead notes that the model has read what it was asked, with all that is before it.
-func (t *turn) hasRead() {
-	t.c.read, t.c.unread, t.c.named = t.id, "", false
-	t.c.blocked.Store(false)
-}
-
-// answered notes that the model answers.
-func (t *turn) answered() {
-	if t.limited != nil {
-		t.limited = nil
-		t.attention.after(0, timerLimit)
-	}
-}
-
 // failed is the failure of a turn that codex has ended.
 func (t *turn) failed(failed *appserver.TurnError, tools bool) *agent.Failure {
 	if t.refused = t.refusalOf(failed); t.refused != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/insist"
 )
 
 // Lock takes the turn lock. A conversation implements [executor.Session] by it, and by the methods below.
@@ -60,3 +61,29 @@ func (c *conversation) LookUp(ctx context.Context, of executor.Attempt, seen exe
 
 // In moves the conversation to a thread.
 func (c *conversation) In(thread string) (back func()) { return c.d.keepThread(c, thread) }
+
+// Recall implements [executor.Session]: it asks the journal for the thread of a conversation that is
+// new to this process.
+func (c *conversation) Recall(ctx context.Context, cut bool, full func()) error {
+	if c.recalled {
+		return nil
+	}
+	err := insist.Until(ctx, c.d.log, "find a thread", func(ctx context.Context) error {
+		past, err := c.d.cfg.Journal.Past(ctx, c.key)
+		if err != nil {
+			return err
+		}
+		c.threadID, c.own.model, c.tools = past.Thread, past.Model, past.Tools
+		c.heard.Known, c.heard.Kept = past.Told, past.Told
+		c.resumable = c.threadID != ""
+		c.history = c.resumable
+		if cut && c.resumable {
+			// A cut attempt may be the first turn of its thread, which codex had no
+			// time to write down. Only what was before it can be lost.
+			c.history, err = c.d.cfg.Journal.ConversationUsed(ctx, c.key)
+		}
+		return err
+	}, full)
+	c.recalled = err == nil
+	return err
+}

@@ -75,15 +75,3 @@ func (t *turn) ignored() *agent.Ended {
 	t.on.Restart("interrupt ignored")
 	return nil
 }
-
-// turns reads the newest turns of the thread with all their items.
-func (t *turn) turns() ([]appserver.Turn, error) {
-	ctx, cancel := t.callContext()
-	defer cancel()
-	return t.on.TurnsList(ctx, t.c.threadID, 3, true)
-}
-
-// callContext bounds a call that must be made although the job was canceled.
-func (t *turn) callContext() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.Background(), t.d.cfg.Grace)
-}

@@ -4,13 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/leftovers"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/told"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 )
@@ -49,24 +46,6 @@ func (d *Driver) load(ctx context.Context, c *conversation, on *child.Child) err
 		d.forget(c, err)
 	}
 	return d.open(ctx, c, on)
-}
-
-// mayFork reports whether c goes on in a fork of its thread, which codex refuses to resume with another
-// model provider: where that has no tools of ours to lose.
-func (d *Driver) mayFork(c *conversation, refused error) bool {
-	return appserver.IsOtherProvider(refused) && (d.toolSet == "" || c.foreign())
-}
-
-// forget gives the thread of c up, which codex has refused to resume.
-func (d *Driver) forget(c *conversation, refused error) {
-	d.unloaded(c)
-	if c.history || !appserver.IsNoRollout(refused) {
-		c.fresh = cmp.Or(c.fresh, told.HistoryLost)
-	}
-	c.threadID, c.rollout, c.resumable, c.history, c.own, c.heard = "", "", false, false, settings{}, told.Heard{}
-	c.strange.Forget()
-	c.blocked.Store(false)
-	c.named, c.read = false, ""
 }
 
 // isLost reports whether a refused resume means that the thread cannot be had
@@ -147,169 +126,4 @@ func resumeAs(ctx context.Context, on *child.Child, params appserver.ThreadResum
 		return none, on.Err()
 	}
 	return on.ThreadResume(ctx, params)
-}
-
-func (d *Driver) isLoaded(c *conversation, on *child.Child) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return c.loadedIn == on
-}
-
-// loaded records that the thread of c is loaded in on, and listens to it.
-func (d *Driver) loaded(c *conversation, on *child.Child) {
-	if c.events != nil { // of a child that is gone
-		c.events.Close()
-	}
-	c.events = on.Subscribe(c.threadID)
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	c.loadedIn, c.known, c.lastUsed = on, true, time.Now()
-	if c.shown.thread != c.threadID {
-		c.spent.Store(nil)
-	}
-	c.shown = shownThread{c.threadID, c.own.model}
-	d.threads[c.threadID] = true
-}
-
-// loadedThreads counts the threads loaded in a child.
-func (d *Driver) loadedThreads(on *child.Child) int {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	n := 0
-	for _, c := range d.conversations {
-		if c.loadedIn == on && on != nil {
-			n++
-		}
-	}
-	return n
-}
-
-// makeRoom unloads threads that are not at work, until so many more fit. One in which a command
-// still runs is spared where it is no other agent's: those have any number of conversations, and
-// their commands end. Where none can be unloaded the bound is exceeded: a turn matters more.
-func (d *Driver) makeRoom(ctx context.Context, on *child.Child, more int) {
-	d.unloadBeyond(on, more, func(c *conversation) { d.unload(ctx, c, on) }, func(*conversation) bool { return true })
-	d.unloadBeyond(on, more, func(c *conversation) { d.evict(ctx, c, on) }, func(c *conversation) bool { return c.peer })
-}
-
-// unloadBeyond unloads threads that are not at work, of some conversations, until so many more
-// fit. Which are at work their locks tell.
-func (d *Driver) unloadBeyond(on *child.Child, more int, unload func(*conversation), of func(*conversation) bool) {
-	passed := map[*conversation]bool{}
-	for {
-		c := d.leastUsed(on, more, func(c *conversation) bool { return !passed[c] && of(c) })
-		if c == nil {
-			return
-		}
-		passed[c] = true
-		if c.lock.TryLock() {
-			if d.isLoaded(c, on) { // nobody was faster
-				unload(c)
-			}
-			c.lock.Unlock()
-		}
-	}
-}
-
-// trim unloads what is loaded beyond the bound.
-func (d *Driver) trim() {
-	if on, _ := d.child.Health(); on != nil {
-		d.makeRoom(context.Background(), on, 0)
-	}
-}
-
-// leastUsed picks the next thread to unload of some, or nil if there is room or no candidate: the
-// longest unused of those of which no message waits, and then of the others. Messages of any
-// number of conversations may wait, and each would have its thread loaded meanwhile. Of is called
-// while d.mu is held.
-func (d *Driver) leastUsed(on *child.Child, more int, of func(*conversation) bool) (least *conversation) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	loaded := 0
-	for _, c := range d.conversations {
-		if c.loadedIn != on {
-			continue
-		}
-		loaded++
-		if of(c) && (least == nil || c.lessUsedLocked(least)) {
-			least = c
-		}
-	}
-	if loaded+more <= d.cfg.MaxThreads {
-		return nil
-	}
-	return least
-}
-
-// lessUsedLocked reports whether c is to be unloaded before another one.
-func (c *conversation) lessUsedLocked(other *conversation) bool {
-	if busy, others := c.users > 0, other.users > 0; busy != others {
-		return others
-	}
-	return c.lastUsed.Before(other.lastUsed)
-}
-
-// unload takes the thread of c out of the child, unless a command of it still
-// runs there: unloading would kill it.
-func (d *Driver) unload(ctx context.Context, c *conversation, on *child.Child) {
-	// The job that needs the room may be canceled; this thread must not notice.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shortCallTimeout)
-	defer cancel()
-	terminals, err := on.BackgroundTerminals(ctx, c.threadID)
-	if err != nil || len(terminals) > 0 {
-		return
-	}
-	d.unsubscribe(ctx, c, on)
-}
-
-// evict takes the thread of c out of the child, with the commands that still run there: codex
-// leaves them for a minute.
-func (d *Driver) evict(ctx context.Context, c *conversation, on *child.Child) {
-	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), shortCallTimeout)
-	defer cancel()
-	if err := leftovers.EndTerminals(ending, on, c.threadID, func(appserver.BackgroundTerminal) bool { return true }); err != nil {
-		d.log.Warn("commands of a conversation that is unloaded may go on for a minute", "thread_id", c.threadID, "err", err)
-	}
-	d.unsubscribe(ctx, c, on)
-}
-
-// unsubscribe takes the thread of c out of the child, whatever runs there.
-func (d *Driver) unsubscribe(ctx context.Context, c *conversation, on *child.Child) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shortCallTimeout)
-	defer cancel()
-	if err := d.leave(ctx, c, on); err != nil {
-		d.log.Warn("a thread may not have been unloaded", "thread_id", c.threadID, "err", err)
-	}
-	d.unloaded(c) // also after an error: codex may have done it, and then it tells us nothing more
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.letGoLocked(c)
-}
-
-// unloaded records that the thread of c is not loaded, and stops listening to
-// it.
-func (d *Driver) unloaded(c *conversation) {
-	if c.events != nil {
-		c.events.Close()
-		c.events = nil
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	c.loadedIn = nil
-}
-
-// dropDead lets go of what conversations hold of a child that has ended.
-func (d *Driver) dropDead(dead *child.Child) {
-	d.mu.Lock()
-	all := slices.Collect(maps.Values(d.conversations))
-	d.mu.Unlock()
-	for _, c := range all {
-		if !c.lock.TryLock() {
-			continue // it is at work, and finds out by itself
-		}
-		if d.isLoaded(c, dead) {
-			d.unloaded(c)
-		}
-		c.lock.Unlock()
-	}
 }

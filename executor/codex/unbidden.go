@@ -3,11 +3,9 @@ package codex
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 	"time"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/inquiry"
@@ -25,19 +23,6 @@ const (
 	unbiddenBegan = "codex began a turn that nobody has sent a message for"
 	unbiddenFix   = "see what writes CODEX_HOME/queue_1.sqlite (codex queue): send messages to the runtime"
 )
-
-// errUnbidden is the cause for which a turn is ended that codex had begun for other words when it
-// took the message into it.
-var errUnbidden = errors.New("codex has begun the turn for words that nobody has sent here")
-
-// unbiddenFailure is what the sender of its message is told.
-func unbiddenFailure() *agent.Failure {
-	return &agent.Failure{
-		Kind: agent.FailModel,
-		Message: "another process has put words into codex's own queue, codex began a turn for them, and took the message into it. " +
-			"The turn was ended. Look at what was done so far, and send the message again",
-	}
-}
 
 // emptyQueue deletes what others have put into codex's queue for the thread of c, before codex can
 // begin a turn for it.

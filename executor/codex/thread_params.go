@@ -1,9 +1,9 @@
 package codex
 
 import (
+	"cmp"
 	"maps"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
 )
@@ -32,12 +32,23 @@ func withoutDocuments(params appserver.ThreadStartParams) appserver.ThreadStartP
 	return params
 }
 
-// overreads reports whether codex would read a file that is too large in a turn, though
-// the thread of c is loaded.
-func (d *Driver) overreads(c *conversation, o agent.Options, on *child.Child) bool {
-	return c.spared == "" && c.says(o) && d.isLoaded(c, on) && on.Oversized(c.folder) != ""
+// newThread returns what the thread of c is loaded with in a child, and the digest of its
+// instructions.
+func (d *Driver) newThread(c *conversation, on *child.Child) (params appserver.ThreadStartParams, digest string) {
+	params = d.threadOn(on)
+	granted := d.grantOf(c)
+	params.ApprovalPolicy, params.Sandbox = appserver.ApprovalPolicy(granted.policy), appserver.SandboxMode(granted.sandbox)
+	params.DeveloperInstructions, digest = d.instructions()
+	return d.spare(c, on, params), digest
 }
 
-// sparedReading is what the sender of a message reads whose turn is without AGENTS.md.
-const sparedReading = "Codex reads no AGENTS.md in this conversation: %s was larger than 1 MiB when it was loaded, or did not say how large it is, and codex would have had all of that in memory. " +
-	"Remove the file, or put a smaller one there; a conversation that begins then reads what there is."
+// threadOn is what threads are started with in a child.
+func (d *Driver) threadOn(on *child.Child) appserver.ThreadStartParams {
+	params := d.cfg.Thread
+	params.Model = cmp.Or(on.Launch.Model, params.Model)
+	params.ModelProvider = cmp.Or(on.Launch.ModelProvider, params.ModelProvider)
+	if on.Launch.Thread != nil {
+		params.Config = on.Launch.Thread()
+	}
+	return params
+}

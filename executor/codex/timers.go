@@ -1,12 +1,10 @@
 package codex
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
 
 // A wake is a cause that a turn raises for itself, and the name of the timer
@@ -56,88 +54,6 @@ func (t *turn) alive() {
 	t.attention.after(item, timerItem)
 }
 
-// decide acts on what needs attention. It returns the turn's end if that has
-// come, else nil.
-func (t *turn) decide(causes []error) *agent.Ended {
-	for _, cause := range causes {
-		var end *agent.Ended
-		switch {
-		case errors.Is(cause, wakeQuestion):
-			end = t.tellQuestions()
-		case errors.Is(cause, timerGap):
-			end = t.lost()
-		case errors.Is(cause, timerAgain):
-			end = t.ask()
-		case errors.Is(cause, timerGrace):
-			end = t.ignored()
-		case errors.Is(cause, timerLimit):
-			if t.limited != nil {
-				end = t.stopFor(t.limited)
-			}
-		default:
-			end = t.stopFor(cause)
-		}
-		if end != nil {
-			return end
-		}
-	}
-	return nil
-}
-
-// lost looks for an end that was not told. While the thread idles, or the turn is in
-// doubt, it looks again: the history may lag behind, and the look may fail.
-func (t *turn) lost() *agent.Ended {
-	end := t.reconcile()
-	switch {
-	case end != nil:
-	case !t.doubted.IsZero():
-		t.attention.after(doubtTime, timerGap)
-	case t.idle:
-		t.attention.after(5*gapWait, timerGap)
-	}
-	return end
-}
-
-// doubtTime is for how long codex has to call a turn interrupted, without having told its
-// end, until it is believed. Between the answer of turn/start and the begin of its work a
-// turn reads interrupted, too (seen on 0.169.0: some milliseconds, a second on a busy
-// machine), and whoever let go of it then would have it run unseen.
-const doubtTime = 3 * time.Second
-
-// believes reports whether a turn stands as its history says.
-func (t *turn) believes(status appserver.TurnStatus) bool {
-	if status != appserver.TurnInterrupted {
-		t.doubted = time.Time{}
-	} else if t.doubted.IsZero() {
-		t.doubted = time.Now()
-	}
-	return t.doubtLeft() <= 0
-}
-
-// doubtLeft is for how long the turn is still in doubt; zero or less if it is not.
-func (t *turn) doubtLeft() time.Duration {
-	if t.doubted.IsZero() {
-		return 0
-	}
-	return doubtTime - time.Since(t.doubted)
-}
-
-// reconcile asks codex how the turn stands, and settles it if it has ended.
-func (t *turn) reconcile() *agent.Ended {
-	turns, err := t.turns()
-	if err != nil {
-		t.d.log.Warn("the turn could not be read", "turn_id", t.id, "err", err)
-		return nil
-	}
-	for _, turn := range turns {
-		if turn.ID == t.id && t.believes(turn.Status) && turn.Status != appserver.TurnInProgress {
-			t.d.log.Info("the end of a turn was read from its history", "turn_id", t.id, "status", turn.Status)
-			return t.settle(turn)
-		}
-	}
-	return nil
-}
-
 // timeout describes the failure of a turn that a timer ended.
 func (t *turn) timeout(timer wake) *agent.Failure {
 	f := &agent.Failure{Kind: agent.FailTimeout, Timer: string(timer)}
@@ -153,4 +69,55 @@ func (t *turn) timeout(timer wake) *agent.Failure {
 		f.Message = fmt.Sprintf("the turn took longer than %s and was stopped (CODEX_TURN_TIMEOUT)", f.After)
 	}
 	return f
+}
+
+// A clock measures how long a turn has run, without the time in which codex has
+// waited for answers. The zero value is of a turn that may run for ever.
+type clock struct {
+	on    bool
+	left  time.Duration
+	since time.Time // running since; zero while it rests
+}
+
+// wind starts a clock that rests. If it does, it returns what is left.
+func (c *clock) wind(now time.Time) (left time.Duration, wound bool) {
+	if !c.on || !c.since.IsZero() {
+		return 0, false
+	}
+	c.since = now
+	return max(c.left, time.Millisecond), true
+}
+
+func (c *clock) rest(now time.Time) {
+	if c.since.IsZero() {
+		return
+	}
+	c.left -= now.Sub(c.since)
+	c.since = time.Time{}
+}
+
+// rest stops the turn's timers while codex waits for an answer.
+func (t *turn) rest() {
+	t.clock.rest(time.Now())
+	t.attention.after(0, timerTurn)
+	t.attention.after(0, timerIdle)
+	t.attention.after(0, timerItem)
+}
+
+// yield leaves the slot of the turn to others while it does nothing but wait for answers,
+// and reports whether codex waits for one. It shows each command, change and call of a
+// tool before it asks about it, and runs those that it need not ask about meanwhile (seen
+// on 0.169.0): more tools than questions are some that run. Input that the model asks for,
+// and what a subagent asks, has no such item; the turn is taken for idle then although
+// one other tool runs.
+func (t *turn) yield() (waits bool) {
+	open, given := t.inquiry.Standing()
+	switch {
+	case given > 0: // handAnswers sees to it
+	case open > 0 && len(t.record.Open) <= open:
+		t.To.Park()
+	case !t.inquiry.CalledOff():
+		t.To.Seize() // codex goes on, with our answer or without
+	}
+	return open+given > 0
 }

@@ -74,19 +74,3 @@ func (c *conversation) otherModel(o agent.Options) string {
 	}
 	return o.Model
 }
-
-// mayAsk reports whether somebody is there to answer what a turn asks.
-func (d *Driver) mayAsk(o agent.Options) bool { return d.allowed(o).policy != agent.Never }
-
-// everythingAllowed reports whether codex may do everything without asking in a
-// turn, in which case a question only comes by mistake. never alone is not enough:
-// a yes would widen the sandbox that was chosen.
-func (d *Driver) everythingAllowed(o agent.Options) bool {
-	return d.allowed(o) == grant{agent.Never, agent.FullAccess}
-}
-
-// allowed is what codex may do in a turn that asks for o.
-func (d *Driver) allowed(o agent.Options) grant {
-	own := d.ownGrant()
-	return grant{cmp.Or(o.ApprovalPolicy, own.policy), cmp.Or(o.Sandbox, own.sandbox)}
-}

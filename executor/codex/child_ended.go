@@ -1,0 +1,50 @@
+package codex
+
+import (
+	"context"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/insist"
+)
+
+// firstStart ends what a process before this one has left running, before
+// anything is made of the turns that it was cut off in.
+func (d *Driver) firstStart(ctx context.Context) {
+	var threads []string
+	err := insist.Until(ctx, d.log, "list the threads", func(ctx context.Context) (err error) {
+		threads, err = d.cfg.Journal.Threads(ctx)
+		return err
+	}, func() {})
+	if err != nil { // we are closing
+		return
+	}
+	d.mu.Lock()
+	for _, id := range threads {
+		d.threads[id] = true
+	}
+	d.mu.Unlock()
+	if len(threads) > 0 {
+		d.endAllLeftovers()
+	}
+}
+
+// childEnded cleans up after a child, before the next one starts.
+func (d *Driver) childEnded(dead *child.Child) {
+	d.dropDead(dead)
+	d.guard.Forget()
+	d.desk.ForgetAgents()
+	d.endAllLeftovers()
+}
+
+// endAllLeftovers kills what is left of the commands of all our threads. It is
+// for the time after a child's end, when nobody is left who would end them.
+func (d *Driver) endAllLeftovers() {
+	ctx, cancel := context.WithTimeout(context.Background(), d.cfg.Grace)
+	defer cancel()
+	d.ender.KillCommands(ctx, func(c appserver.Command) bool {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		return d.threads[c.ThreadID] || d.threads[c.SessionID]
+	})
+}
