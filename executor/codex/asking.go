@@ -94,10 +94,6 @@ func (t *turn) unasked(q *inquiry.Question, notice, why string) {
 	t.To.Tell(agent.Notice{Text: notice})
 }
 
-// tooManyAsked is what the sender of a message reads whose turn asks too much at once.
-const tooManyAsked = "Questions that were declined, for too many are open in this context already: %d. " +
-	"At most %d may be (RUNTIME_MAX_CONTEXT_QUESTIONS); answer those that are open."
-
 // keptAnswer is what the sender of an answer reads whose turn cannot go on at once.
 const keptAnswer = "The answer is kept. The turn goes on with it as soon as one of those that run has ended (RUNTIME_MAX_TURNS)."
 

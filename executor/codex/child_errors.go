@@ -16,7 +16,7 @@ import (
 // overloadWait is what a codex with too much to do is given.
 const overloadWait = 500 * time.Millisecond
 
-// trouble returns an error of codex's as a [Trouble]. Where the caller's context has ended, or we
+// trouble returns an error of codex's as a [executor.Trouble]. Where the caller's context has ended, or we
 // are closing, it is none of codex's.
 func (d *Driver) trouble(err error) error {
 	if err == nil || errors.Is(err, executor.ErrCanceled) || errors.Is(err, executor.ErrShutdown) || errors.Is(err, context.Canceled) {

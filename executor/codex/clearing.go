@@ -94,7 +94,7 @@ func (t *turn) refusedByAnother() bool {
 	return t.behindOther && (t.refused != nil || t.httpStatus == http.StatusNotFound)
 }
 
-// clearLate does what [Executor.clear] could not. The thread is loaded.
+// clearLate does what [Driver.clear] could not. The thread is loaded.
 func (d *Driver) clearLate(ctx context.Context, c *conversation, on *child.Child) {
 	if !c.blocked.Load() {
 		return

@@ -21,7 +21,7 @@ type conversation struct {
 	d   *Driver
 	key string
 
-	// Guarded by driver.mu.
+	// Guarded by Driver.mu.
 	users    int // that have pinned it
 	loadedIn *child.Child
 	known    bool // it has or had a thread

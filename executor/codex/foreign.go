@@ -8,7 +8,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/told"
 )
 
-// The sets of tools, as [Attempt.Tools] names them, of threads that another program has
+// The sets of tools, as [executor.Attempt.Tools] names them, of threads that another program has
 // begun, and of our forks of those. Nobody knows which tools they have. They are kept
 // for their history, without the tools that are offered now: codex never gives them to
 // a thread later.

@@ -56,7 +56,7 @@ func (d *Driver) letGoOf(ctx context.Context, key string, unload func(context.Co
 	return d.drop(ctx, key, unload)
 }
 
-// drop unloads the thread of a conversation and lets go of it. It returns [ErrBusy] if it is
+// drop unloads the thread of a conversation and lets go of it. It returns [executor.ErrBusy] if it is
 // pinned, or its thread stays loaded.
 func (d *Driver) drop(ctx context.Context, key string, unload func(context.Context, *conversation, *child.Child)) error {
 	d.mu.Lock()

@@ -1,13 +1,11 @@
 package codex
 
 import (
-	"context"
 	"encoding/json"
-	"slices"
+	"fmt"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/ask"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/inquiry"
 )
@@ -21,34 +19,6 @@ func (d *Driver) closeInquiry(in *inquiry.Inquiry) (posed []string) {
 		close(q.Settled)
 	}
 	return posed
-}
-
-// await puts a question to its turn and waits until codex is answered. Without an
-// answer in time it is declined.
-func (d *Driver) await(ctx context.Context, in *inquiry.Inquiry, q *inquiry.Question) {
-	leave, ok := d.host.AdmitMute(in.Job, in)
-	if !ok {
-		in.Unheard()
-		d.decline(q.Req, q.Asks, "answers of the message's sender are not taken, and no more such turns may wait for those of others")
-		return
-	}
-	defer leave()
-	if err := in.Add(q); err != nil {
-		d.decline(q.Req, q.Asks, err.Error())
-		return
-	}
-	d.log.Info("codex asks", "method", q.Req.Method, "thread_id", q.Req.ThreadID, "job", in.Job)
-	in.Wait(ctx, q)
-}
-
-// Answer implements [executor.Driver]: it finds the question that an answer is to, and gives it to the turn.
-func (d *Driver) Answer(jobID string, a agent.Answer) error {
-	open := d.desk.All()
-	i := slices.IndexFunc(open, func(in *inquiry.Inquiry) bool { return in.Job == jobID })
-	if i < 0 {
-		return executor.ErrNotAsked
-	}
-	return open[i].Answer(a)
 }
 
 // resolved settles a question that codex needs no answer to any more.
@@ -72,3 +42,34 @@ func (d *Driver) decline(req *appserver.Request, asks ask.Request, why string) {
 	err := req.Reply(asks.Refusal())
 	d.log.Info("what codex asked was declined", "method", req.Method, "thread_id", req.ThreadID, "why", why, "err", err)
 }
+
+// withdraw tells the observer that nobody needs the answers any more, and why,
+// where the job goes on after the turn.
+func (t *turn) withdraw(why string) {
+	t.endQuestions()
+	for _, id := range t.unanswered {
+		t.To.Tell(agent.Answered{ID: id, Note: why})
+	}
+	t.unanswered = nil
+}
+
+// endQuestions declines what is still asked when the turn has ended, and tells of what was
+// declined before: codex may have ended the turn at once.
+func (t *turn) endQuestions() {
+	t.tellExceeded()
+	t.unanswered = append(t.unanswered, t.d.closeInquiry(t.inquiry)...)
+}
+
+// tellExceeded tells the observer how many questions were declined for their number.
+func (t *turn) tellExceeded() {
+	if n := t.inquiry.Exceeded(); n > 0 {
+		t.To.Tell(agent.Notice{Text: fmt.Sprintf(tooManyAsked, n, t.inquiry.Bounds.Most)})
+	}
+	if n := t.inquiry.ExceededMute(); n > 0 {
+		t.To.Tell(agent.Notice{Text: t.d.host.MuteNotice(n)})
+	}
+}
+
+// tooManyAsked is what the sender of a message reads whose turn asks too much at once.
+const tooManyAsked = "Questions that were declined, for too many are open in this context already: %d. " +
+	"At most %d may be (RUNTIME_MAX_CONTEXT_QUESTIONS); answer those that are open."

@@ -9,7 +9,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/failure"
 )
 
-// refusalOf is [Executor.refusalOf] for an error of the turn.
+// refusalOf is [failure.Reader.Refusal] for an error of the turn.
 func (t *turn) refusalOf(failed *appserver.TurnError) *executor.Refusal {
 	r := t.d.failures.Refusal(failed)
 	if r != nil {

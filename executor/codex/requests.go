@@ -2,7 +2,6 @@ package codex
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
@@ -84,34 +83,6 @@ func (d *Driver) readRequest(req *appserver.Request) (asks ask.Request, known bo
 		defer d.reading.Unlock()
 	}
 	return ask.Read(req.Method, req.Params, ask.Terms{Rules: d.cfg.Rules, Unfit: d.guard.Unfit})
-}
-
-// askerOf returns the attempt whose turn asks, also where a subagent of it does. It is nil if that
-// turn does not run, and why says so. What names no turn is of the one that runs, and a form of an
-// MCP server's own names that one whichever has called the server (seen on 0.169.0).
-func (d *Driver) askerOf(ctx context.Context, req *appserver.Request) (in *inquiry.Inquiry, why string) {
-	if in = d.desk.Of(req.ThreadID); in == nil { // not even where everything is allowed: a subagent may go on that is to have less
-		return nil, "no turn of ours runs on its thread"
-	}
-	var of struct {
-		TurnID string `json:"turnId"`
-	}
-	if err := json.Unmarshal(req.Params, &of); err != nil || of.TurnID != "" && of.TurnID != d.turnOn(ctx, in, req.ThreadID) {
-		return nil, "its turn has ended"
-	}
-	return in, ""
-}
-
-// turnOn is the turn that runs on the thread of in, or on that of a subagent of it; empty if there
-// is none. One that is just being started is waited for: codex may ask before it has said which
-// it is.
-func (d *Driver) turnOn(ctx context.Context, in *inquiry.Inquiry, threadID string) string {
-	if threadID != in.ThreadID {
-		return d.desk.TurnOfAgent(threadID)
-	}
-	ctx, cancel := context.WithTimeout(ctx, d.cfg.Patience)
-	defer cancel()
-	return in.Turn(ctx)
 }
 
 // atOnce returns the answer of a request for which no person needs to be asked.

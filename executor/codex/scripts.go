@@ -10,8 +10,8 @@ import (
 // What it begins there has the sandbox, the policy and the id of its own turn, but codex asks about
 // tools of MCP servers only where the turn that runs would have it ask (seen on 0.169.0,
 // TestScriptEndsWhereMoreIsAllowed). So scripts end where a turn may do more or less than the one
-// before: [Executor.regrant] unloads the thread. Between turns that may do the same what a script
-// asks is declined ([Executor.askerOf]): the sender of the message that runs did not send the
+// before: [Driver.regrant] unloads the thread. Between turns that may do the same what a script
+// asks is declined ([Driver.askerOf]): the sender of the message that runs did not send the
 // script's.
 
 // stray shows what a script of an earlier turn begins while this one runs, for it stands in no

@@ -3,7 +3,6 @@ package codex
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"time"
 
@@ -103,31 +102,4 @@ func (t *turn) tools() bool {
 		return false
 	}
 	return err != nil || trace.Tool
-}
-
-// withdraw tells the observer that nobody needs the answers any more, and why,
-// where the job goes on after the turn.
-func (t *turn) withdraw(why string) {
-	t.endQuestions()
-	for _, id := range t.unanswered {
-		t.To.Tell(agent.Answered{ID: id, Note: why})
-	}
-	t.unanswered = nil
-}
-
-// endQuestions declines what is still asked when the turn has ended, and tells of what was
-// declined before: codex may have ended the turn at once.
-func (t *turn) endQuestions() {
-	t.tellExceeded()
-	t.unanswered = append(t.unanswered, t.d.closeInquiry(t.inquiry)...)
-}
-
-// tellExceeded tells the observer how many questions were declined for their number.
-func (t *turn) tellExceeded() {
-	if n := t.inquiry.Exceeded(); n > 0 {
-		t.To.Tell(agent.Notice{Text: fmt.Sprintf(tooManyAsked, n, t.inquiry.Bounds.Most)})
-	}
-	if n := t.inquiry.ExceededMute(); n > 0 {
-		t.To.Tell(agent.Notice{Text: t.d.host.MuteNotice(n)})
-	}
 }

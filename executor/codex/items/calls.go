@@ -10,7 +10,7 @@ import (
 // or a subagent calls (seen on 0.169.0).
 type Calls map[string]ask.Call
 
-// Started notes a call that has begun, and Completed that one has ended; items of other kinds are none.
+// Started notes a call that has begun. Items of other kinds are none.
 func (t Calls) Started(item appserver.Item) {
 	if item.Type != appserver.ItemMcpToolCall {
 		return
@@ -18,7 +18,7 @@ func (t Calls) Started(item appserver.Item) {
 	t[item.ID] = ask.CallOf(item.Server, item.Tool, item.Arguments)
 }
 
-// Completed: see Started.
+// Completed notes that one has ended.
 func (t Calls) Completed(item appserver.Item) {
 	if item.Type == appserver.ItemMcpToolCall {
 		delete(t, item.ID)
