@@ -2,6 +2,8 @@ package codex
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
@@ -47,4 +49,20 @@ func (d *Driver) endAllLeftovers() {
 		defer d.mu.Unlock()
 		return d.threads[c.ThreadID] || d.threads[c.SessionID]
 	})
+}
+
+// dropDead lets go of what conversations hold of a child that has ended.
+func (d *Driver) dropDead(dead *child.Child) {
+	d.mu.Lock()
+	all := slices.Collect(maps.Values(d.conversations))
+	d.mu.Unlock()
+	for _, c := range all {
+		if !c.lock.TryLock() {
+			continue // it is at work, and finds out by itself
+		}
+		if d.isLoaded(c, dead) {
+			d.unloaded(c)
+		}
+		c.lock.Unlock()
+	}
 }

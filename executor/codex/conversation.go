@@ -68,8 +68,8 @@ type conversation struct {
 // letGoLocked forgets a conversation of which nothing is worth keeping: it is not pinned, and has
 // no loaded thread and nothing that the journal does not know.
 func (d *Driver) letGoLocked(c *conversation) {
-	_, bookless := d.cfg.Journal.(noJournal)
-	if c.users == 0 && c.loadedIn == nil && (!bookless || !c.known) && !c.strange.Any() && !c.blocked.Load() && d.conversations[c.key] == c {
+	_, unwritten := d.cfg.Journal.(noJournal)
+	if c.users == 0 && c.loadedIn == nil && (!unwritten || !c.known) && !c.strange.Any() && !c.blocked.Load() && d.conversations[c.key] == c {
 		delete(d.conversations, c.key)
 	}
 }

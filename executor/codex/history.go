@@ -15,6 +15,7 @@ import (
 // the newest, or what was begun behind it has nothing to do with it.
 const fewTurns, manyTurns = 5, 100
 
+// listTurns reads the newest turns of the thread of c.
 func (d *Driver) listTurns(ctx context.Context, c *conversation, on *child.Child, limit int) ([]appserver.Turn, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.cfg.Patience)
 	defer cancel()

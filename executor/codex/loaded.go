@@ -2,8 +2,6 @@ package codex
 
 import (
 	"cmp"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
@@ -62,20 +60,4 @@ func (d *Driver) forget(c *conversation, refused error) {
 	c.strange.Forget()
 	c.blocked.Store(false)
 	c.named, c.read = false, ""
-}
-
-// dropDead lets go of what conversations hold of a child that has ended.
-func (d *Driver) dropDead(dead *child.Child) {
-	d.mu.Lock()
-	all := slices.Collect(maps.Values(d.conversations))
-	d.mu.Unlock()
-	for _, c := range all {
-		if !c.lock.TryLock() {
-			continue // it is at work, and finds out by itself
-		}
-		if d.isLoaded(c, dead) {
-			d.unloaded(c)
-		}
-		c.lock.Unlock()
-	}
 }

@@ -26,13 +26,13 @@ type finding struct {
 func (d *Driver) lookUp(ctx context.Context, c *conversation, of executor.Attempt, on *child.Child) (finding, error) {
 	if err := d.loadCut(ctx, c, on); err != nil {
 		if appserver.IsNoRollout(err) { // codex makes the file before it asks the model
-			lost, bookErr := d.cfg.Journal.ThreadUsed(ctx, of.Thread)
+			lost, journalErr := d.cfg.Journal.ThreadUsed(ctx, of.Thread)
 			d.forget(c, err)
 			found := finding{on: on}
 			if lost {
 				found.State = executor.Lost
 			}
-			return found, bookErr
+			return found, journalErr
 		}
 		return finding{}, on.Settled(err)
 	}

@@ -38,6 +38,7 @@ func (d *Driver) resolved(note appserver.Notification) {
 	}
 }
 
+// decline answers codex by no.
 func (d *Driver) decline(req *appserver.Request, asks ask.Request, why string) {
 	err := req.Reply(asks.Refusal())
 	d.log.Info("what codex asked was declined", "method", req.Method, "thread_id", req.ThreadID, "why", why, "err", err)

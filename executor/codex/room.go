@@ -9,24 +9,6 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/leftovers"
 )
 
-// leave takes the thread of c out of the child: at once where many linger already, and no subagent
-// works there, which that would end.
-func (d *Driver) leave(ctx context.Context, c *conversation, on *child.Child) error {
-	d.mu.Lock()
-	peer := c.peer
-	d.mu.Unlock()
-	lately := on.Lately.Of(peer)
-	if lately.Crowded(time.Now(), d.cfg.MaxLingering) && c.resumable && !d.ender.AgentsWork(ctx, on, c.threadID) {
-		err := on.ThreadUnload(ctx, c.threadID)
-		if err == nil || appserver.IsThreadGone(err) {
-			return nil
-		}
-		d.log.Warn("a thread could not be unloaded at once", "thread_id", c.threadID, "err", err)
-	}
-	lately.Add(time.Now())
-	return on.ThreadUnsubscribe(ctx, c.threadID)
-}
-
 // makeRoom unloads threads that are not at work, until so many more fit. One in which a command
 // still runs is spared where it is no other agent's: those have any number of conversations, and
 // their commands end. Where none can be unloaded the bound is exceeded: a turn matters more.
@@ -119,4 +101,22 @@ func (d *Driver) unsubscribe(ctx context.Context, c *conversation, on *child.Chi
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.letGoLocked(c)
+}
+
+// leave takes the thread of c out of the child: at once where many linger already, and no subagent
+// works there, which that would end.
+func (d *Driver) leave(ctx context.Context, c *conversation, on *child.Child) error {
+	d.mu.Lock()
+	peer := c.peer
+	d.mu.Unlock()
+	lately := on.Lately.Of(peer)
+	if lately.Crowded(time.Now(), d.cfg.MaxLingering) && c.resumable && !d.ender.AgentsWork(ctx, on, c.threadID) {
+		err := on.ThreadUnload(ctx, c.threadID)
+		if err == nil || appserver.IsThreadGone(err) {
+			return nil
+		}
+		d.log.Warn("a thread could not be unloaded at once", "thread_id", c.threadID, "err", err)
+	}
+	lately.Add(time.Now())
+	return on.ThreadUnsubscribe(ctx, c.threadID)
 }

@@ -8,6 +8,27 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
 )
 
+// newThread returns what the thread of c is loaded with in a child, and the digest of its
+// instructions.
+func (d *Driver) newThread(c *conversation, on *child.Child) (params appserver.ThreadStartParams, digest string) {
+	params = d.threadOn(on)
+	granted := d.grantOf(c)
+	params.ApprovalPolicy, params.Sandbox = appserver.ApprovalPolicy(granted.policy), appserver.SandboxMode(granted.sandbox)
+	params.DeveloperInstructions, digest = d.instructions()
+	return d.spare(c, on, params), digest
+}
+
+// threadOn is what threads are started with in a child.
+func (d *Driver) threadOn(on *child.Child) appserver.ThreadStartParams {
+	params := d.cfg.Thread
+	params.Model = cmp.Or(on.Launch.Model, params.Model)
+	params.ModelProvider = cmp.Or(on.Launch.ModelProvider, params.ModelProvider)
+	if on.Launch.Thread != nil {
+		params.Config = on.Launch.Thread()
+	}
+	return params
+}
+
 // spare has the thread of c be loaded so that codex reads no file of instructions, where one is
 // too large: where the turn works, which is to run or was cut, or the thread itself.
 func (d *Driver) spare(c *conversation, on *child.Child, params appserver.ThreadStartParams) appserver.ThreadStartParams {
@@ -29,26 +50,5 @@ func withoutDocuments(params appserver.ThreadStartParams) appserver.ThreadStartP
 	maps.Copy(config, params.Config)
 	config["project_doc_max_bytes"] = 0
 	params.Config = config
-	return params
-}
-
-// newThread returns what the thread of c is loaded with in a child, and the digest of its
-// instructions.
-func (d *Driver) newThread(c *conversation, on *child.Child) (params appserver.ThreadStartParams, digest string) {
-	params = d.threadOn(on)
-	granted := d.grantOf(c)
-	params.ApprovalPolicy, params.Sandbox = appserver.ApprovalPolicy(granted.policy), appserver.SandboxMode(granted.sandbox)
-	params.DeveloperInstructions, digest = d.instructions()
-	return d.spare(c, on, params), digest
-}
-
-// threadOn is what threads are started with in a child.
-func (d *Driver) threadOn(on *child.Child) appserver.ThreadStartParams {
-	params := d.cfg.Thread
-	params.Model = cmp.Or(on.Launch.Model, params.Model)
-	params.ModelProvider = cmp.Or(on.Launch.ModelProvider, params.ModelProvider)
-	if on.Launch.Thread != nil {
-		params.Config = on.Launch.Thread()
-	}
 	return params
 }
