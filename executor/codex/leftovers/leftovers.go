@@ -1,4 +1,4 @@
-// Package leftovers ends what turns of codex leave running: turns that nobody wants, subagents, background
+// Package leftovers ends what turns of codex leave running: turns that are not wanted, subagents, background
 // terminals, and the processes of commands that codex has lost sight of. Where codex does not manage
 // that in the grace period it is restarted, which takes them with it.
 package leftovers
