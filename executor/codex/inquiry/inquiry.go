@@ -27,7 +27,7 @@ type Inquiry struct {
 
 	Calls     context.Context // that of the tool calls of the turn; ends with it
 	over      context.CancelFunc
-	turnKnown chan struct{} // closed by begun, which is called once
+	turnKnown chan struct{} // closed by Begun, which is called once
 
 	mu     sync.Mutex // guards the fields below
 	turnID string     // empty until it is known
