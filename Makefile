@@ -6,7 +6,7 @@ BENCH   ?= latest
 LDFLAGS := -s -w -X main.version=$(VERSION)
 TOOL    := go tool -modfile=tools/go.mod
 
-.PHONY: help build codex run doctor test check-deploy interop image bases image-test lint bench chaos hostile fuzz vuln release release-check screenshots clean
+.PHONY: help build codex run doctor test check-deploy interop image bases image-test lint bench sim sim-mutations chaos hostile fuzz vuln release release-check screenshots clean
 
 help: ## what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,6 +48,12 @@ bench: codex ## what it costs, into bench/results/$(BENCH).txt and its tables
 	go test -run '^$$' -bench . -benchtime 1x -timeout 30m ./bench > bench/results/$(BENCH).tmp || { cat bench/results/$(BENCH).tmp; exit 1; }
 	mv bench/results/$(BENCH).tmp bench/results/$(BENCH).txt
 	go test -run Table ./bench -v -args -results results/$(BENCH).txt $(if $(filter published,$(BENCH)),-update)
+
+sim: ## the scheduler, the tasks and the store on a simulated agent, in simulated time; SEEDS, SEED: the first
+	go test ./internal/test/sim -run '^TestSeeds$$' -count=1 -timeout 300m -args -sim.seeds $(or $(SEEDS),1000) -sim.first $(or $(SEED),1)
+
+sim-mutations: ## put faults back, one at a time, and have the simulation find each
+	go test ./internal/test/sim -run '^TestMutations$$' -count=1 -timeout 120m -v -args -sim.mutations -sim.seeds $(or $(SEEDS),1000)
 
 chaos: codex ## kills and hindrances at random instants; SEED, KILLS or DURATION, MESSAGES, REPORT=1 for docs/reliability.md
 	go test ./e2e/chaos -run TestChaos -count=1 -timeout 120m -v -args -silence 3s -seed $(or $(SEED),1) \

@@ -38,6 +38,8 @@ mapfile -t packages < <(printf '%s\n' ./executor/codex ./tasks ./server ./channe
 CGO_ENABLED=1 "${each[@]}" -skip "$heavy" -race -gcflags='modernc.org/...=-race=false' -gcflags='zombiezen.com/...=-d=checkptr=0' -p "$cores" "${packages[@]}" || failed=1
 mapfile -t packages < <(grep -rlE "^func ${heavy#^}" --include='*_test.go' --exclude-dir='.?*' . | xargs -n 1 dirname | grep -v '^./e2e' | sort -u)
 "${each[@]}" -p 1 -run "$heavy" "${packages[@]}" || failed=1
+# Simulated time is short, and watched it would be long: a few seeds were watched above.
+go test -vet=off -run '^TestSeeds$' ./internal/test/sim -sim.seeds 300 || failed=1
 wait "$beside" || failed=1
 cat "$said"
 exit "$failed"

@@ -118,6 +118,7 @@ var allowed = map[string][]string{
 	"internal/test/progtest":         {"internal/test/codextest"},
 	"internal/test/tcksut":           {"adapter", "agent", "executor", "internal/netguard", "server", "server/wire", "store", "tasks", "tasks/feed", "tasks/push"},
 	"internal/archtest":              {},
+	"internal/test/sim":              {"agent", "executor", "store", "tasks"},
 	"internal/test/leaktest":         {},
 	"internal/test/leasetest":        {},
 	"internal/sleep":                 {},

@@ -14,7 +14,7 @@ type chance uint64
 func (c chance) of(name ...any) draw {
 	h := fnv.New64a()
 	_, _ = fmt.Fprint(h, name...)
-	return draw{rand.New(rand.NewPCG(uint64(c), h.Sum64()))} //nolint:gosec // it is to be repeated
+	return draw{rand.New(rand.NewPCG(uint64(c), h.Sum64()))}
 }
 
 type draw struct{ *rand.Rand }
@@ -41,6 +41,7 @@ type weather struct {
 	ignores        float64 // an interrupt
 	asks           float64 // a turn that asks
 	works          float64 // a turn in which a tool runs
+	lags           float64 // what it says of that
 	refuses        float64 // the model: a limit, or the credential
 	refusesAlone   float64 // of these, for a model that the message names
 	full           float64 // a thread
@@ -69,7 +70,7 @@ func (c chance) weather() weather {
 	}
 	return weather{
 		agentDies: some(20), agentKilled: 100 * d.Float64(), cutBefore: some(20), cutAfter: some(20), startFails: some(20), turnsAway: some(10),
-		lostEnd: some(15), lateEnd: some(30), hangs: some(8), ignores: some(50), asks: some(40), works: some(60),
+		lostEnd: some(15), lateEnd: some(30), hangs: some(8), ignores: some(50), asks: some(40), works: some(60), lags: some(60),
 		refuses: some(15), refusesAlone: 100 * d.Float64(), full: some(8), takesNoSteer: some(50), commitFails: some(4),
 		deaths: d.IntN(6), deathAtCommit: 100 * d.Float64(), stops: 100 * d.Float64(), leaves: some(60), repeat: some(60), cancels: some(25),
 		midTurn: d.happens(50), names: some(60),

@@ -21,15 +21,14 @@ type message struct {
 }
 
 // pauses are how long at the most a client waits before it sends the next message.
-var pauses = []time.Duration{time.Second, 5 * time.Second, 5 * time.Second, 40 * time.Second} //nolint:gochecknoglobals // a table
+var pauses = []time.Duration{time.Second, 5 * time.Second, 5 * time.Second, 40 * time.Second}
 
 // clients work through their contexts, each message after the one before was accepted.
 func (r *run) client(name string, messages int) {
-	defer r.clients.Done()
 	var before *message
 	for i := range messages {
 		d := r.world.of("client", name, i)
-		sleepFor(d.between(0, pauses[d.IntN(len(pauses))]))
+		time.Sleep(d.between(0, pauses[d.IntN(len(pauses))]))
 		m := &message{id: fmt.Sprintf("%s-m%d", name, i), context: name, order: i, before: before}
 		if before != nil && d.happens(r.world.weather.names) {
 			m.into = before.task
@@ -48,22 +47,18 @@ func (r *run) send(m *message, d draw) {
 		if d.happens(r.world.weather.leaves) {
 			time.AfterFunc(d.between(0, 20*time.Second), leave)
 		}
-		stop := context.AfterFunc(ctx, func() {})
 		went := make(chan struct{})
-		r.clients.Add(1)
-		go func() {
-			defer r.clients.Done()
+		r.clients.Go(func() {
 			defer leave()
-			defer stop()
 			r.ways(d)(ctx, l, m, went)
-		}()
+		})
 		select {
 		case <-went:
 		case <-l.over:
 		case <-ctx.Done():
 			// It is not known whether it was taken: it is sent again.
 		}
-		sleepFor(d.between(time.Millisecond, 3*time.Second))
+		time.Sleep(d.between(time.Millisecond, 3*time.Second))
 		if try > 200 {
 			r.books.fault(m, "it is not accepted in 200 tries")
 			return
@@ -80,13 +75,11 @@ func (r *run) follow(m *message, d draw) {
 			return
 		}
 		after := d.between(0, most)
-		r.clients.Add(1)
-		go func() {
-			defer r.clients.Done()
-			sleepFor(after)
+		r.clients.Go(func() {
+			time.Sleep(after)
 			r.story.tell(m.id, "its client: %s", what)
 			do(r.alive(), m)
-		}()
+		})
 	}
 	then("sends it again", w.repeat, time.Minute, func(l *life, m *message) { r.stream(context.Background(), l, m, make(chan struct{})) })
 	then("cancels it", w.cancels, time.Minute, r.cancel)
@@ -188,10 +181,8 @@ func (r *run) reply(id a2a.TaskID) {
 		return // nobody is there
 	}
 	after := d.between(0, time.Minute)
-	r.clients.Add(1)
-	go func() {
-		defer r.clients.Done()
-		sleepFor(after)
+	r.clients.Go(func() {
+		time.Sleep(after)
 		r.books.replied(id)
 		text := "yes"
 		if d.happens(15) {
@@ -203,7 +194,7 @@ func (r *run) reply(id a2a.TaskID) {
 			Config:  &a2a.SendMessageConfig{ReturnImmediately: true},
 		})
 		r.story.tell(string(id), "%q is answered: %v", text, err)
-	}()
+	})
 }
 
 func (r *run) cancel(l *life, m *message) {
@@ -220,5 +211,3 @@ func (r *run) resume(l *life, m *message) {
 		r.hear(m, event)
 	}
 }
-
-func sleepFor(d time.Duration) { time.Sleep(d) }

@@ -23,8 +23,7 @@ type driver struct {
 	starts   int
 	starting chan struct{} // closed at the end of the start that is made; nil if none is
 	failing  time.Time     // of the first failed start in a row
-	lastErr  error
-	dead     bool // the runtime is; the child is to be
+	dead     bool          // the runtime is; the child is to be
 	sessions map[string]*session
 	turns    map[string]*turn // by job, those that are followed
 }

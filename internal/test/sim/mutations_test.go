@@ -39,8 +39,20 @@ func mutations() []mutation {
 			"if m := r.recovered; m.Attempt > 0 {", "if m := r.recovered; m.Attempt > 99 {",
 		},
 		{
-			"a message that stands in the turn gets one of its own", "executor/steered.go",
-			"case s.stage == stageTaken, errors.Is(context.Cause(s.ctx), ErrCanceled):", "case s.stage == stageTaken && j.ctx == nil, errors.Is(context.Cause(s.ctx), ErrCanceled):",
+			"what an earlier process has accepted is taken up in another order", "tasks/recover.go",
+			"cmp.Compare(a.recovered.Seq, b.recovered.Seq)", "cmp.Compare(b.recovered.Seq, a.recovered.Seq)",
+		},
+		{
+			"a journal that fails is not asked again", "internal/insist/insist.go",
+			"if err == nil {\n			return nil", "if err != context.Canceled {\n			return nil",
+		},
+		{
+			"a message that was refused after a tool had run is run again", "executor/weigh.go",
+			"return !tools && (", "return (",
+		},
+		{
+			"what cannot be looked up is run again", "executor/cut.go",
+			"return interrupted(soFar(t), true, cutOffText), nil", "return nil, nil",
 		},
 		{
 			"a message whose way into the turn is not known is sent again", "executor/steered.go",
@@ -49,10 +61,6 @@ func mutations() []mutation {
 		{
 			"a message that a turn has not taken goes behind all others", "executor/places.go",
 			"return waiting.seq > s.seq })", "return false })",
-		},
-		{
-			"a turn that is being ended takes messages", "executor/steer.go",
-			"case stageRunning:", "case stageRunning, stageClosing, stageTold:",
 		},
 		{
 			"those that wait are not told that turns are started again", "executor/hold.go",

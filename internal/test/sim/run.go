@@ -35,8 +35,7 @@ func Seed(seed uint64, dir string) (faults []string) {
 	contexts := 1 + r.world.of("contexts").IntN(3)
 	for i := range contexts {
 		name := fmt.Sprint("c", i)
-		r.clients.Add(1)
-		go r.client(name, 2+r.world.of("messages", name).IntN(8))
+		r.clients.Go(func() { r.client(name, 2+r.world.of("messages", name).IntN(8)) })
 	}
 	for n := range r.world.weather.deaths {
 		r.strike(n)

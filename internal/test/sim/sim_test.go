@@ -17,7 +17,7 @@ var (
 
 // TestSeeds runs seeds. One that fails is repeated by make sim SEED=… SEEDS=1.
 func TestSeeds(t *testing.T) {
-	for seed := *first; seed < *first+uint64(*seeds); seed++ { //nolint:gosec // there are not that many
+	for seed := *first; seed < *first+uint64(*seeds); seed++ {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()

@@ -42,6 +42,9 @@ func (t *turn) step(d draw, i int) bool {
 		item := agent.Item{Kind: agent.KindCommand, ID: fmt.Sprint("tool-", i), Command: "make"}
 		t.d.change(t.r, func(r *turnRecord) { r.worked = true })
 		t.d.story.tell(name, "a tool runs")
+		if t.d.happens(w.lags, "lags", name, i) && !t.goesOn(d.between(time.Millisecond, 5*time.Second)) {
+			return false
+		}
 		t.says(note{event: agent.ItemStarted{Item: item}})
 		if !t.goesOn(d.between(time.Millisecond, 10*time.Second)) {
 			return false
@@ -101,6 +104,9 @@ func (t *turn) say(i int) {
 func (t *turn) complete(d draw) {
 	if d.happens(3) {
 		t.finish(func(r *turnRecord) { r.status, r.failure = turnFailed, "the model broke off" })
+		return
+	}
+	if !t.goesOn(d.between(time.Millisecond, 2*time.Second)) { // what is offered meanwhile is taken all the same
 		return
 	}
 	t.say(99)
