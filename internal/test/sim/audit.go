@@ -64,6 +64,7 @@ func (r *run) auditTurns(m *message, task *a2a.Task) {
 		}
 	}
 	switch state := task.Status.State; {
+	case r.books.unsaved[m.task]:
 	case worked > 1:
 		r.books.fault(m, "a tool has run in %d turns of it", worked)
 	case completed > 1:

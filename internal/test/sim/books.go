@@ -17,6 +17,7 @@ type books struct {
 	replies  map[a2a.TaskID]int
 	open     map[a2a.TaskID]bool // a reply is on its way
 	canceled map[a2a.TaskID]bool // that was asked for
+	unsaved  map[a2a.TaskID]bool // that could not be saved once: what was told of them then may not hold after a death
 	faults   []fault
 }
 
@@ -27,7 +28,7 @@ type fault struct {
 }
 
 func newBooks(s *story) *books {
-	return &books{story: s, ends: map[a2a.TaskID]a2a.TaskState{}, replies: map[a2a.TaskID]int{}, open: map[a2a.TaskID]bool{}, canceled: map[a2a.TaskID]bool{}}
+	return &books{story: s, ends: map[a2a.TaskID]a2a.TaskState{}, replies: map[a2a.TaskID]int{}, open: map[a2a.TaskID]bool{}, canceled: map[a2a.TaskID]bool{}, unsaved: map[a2a.TaskID]bool{}}
 }
 
 func (b *books) add(m *message) {
@@ -66,6 +67,13 @@ func (b *books) refuse(m *message) {
 	m.refused = true
 }
 
+// lacks notes that a task could not be saved.
+func (b *books) lacks(id string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.unsaved[a2a.TaskID(id)] = true
+}
+
 // cancels notes that the end of a task was asked for.
 func (b *books) cancels(id a2a.TaskID) {
 	b.mu.Lock()
@@ -94,7 +102,7 @@ func (b *books) decided(m *message) bool {
 func (b *books) end(m *message, id a2a.TaskID, state a2a.TaskState) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if before, ended := b.ends[id]; ended && before != state {
+	if before, ended := b.ends[id]; ended && before != state && !b.unsaved[id] {
 		b.faultLocked(m, "its task has ended as %s, and as %s", before, state)
 	}
 	if _, ended := b.ends[id]; !ended {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -93,25 +94,32 @@ func (l *life) clear() error {
 	return errors.Join(l.executor.Close(done), l.engine.Close(done), l.store.Close())
 }
 
-// errors of the log are faults of ours: a record of them.
+// faults are those that the log tells of.
 type faults struct {
 	slog.Handler
 	story *story
 	found func(string)
+	lacks func(task string)
 }
 
 func (f faults) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelInfo }
 
 func (f faults) Handle(_ context.Context, rec slog.Record) error {
-	job, text := "", rec.Message
+	job, task, text := "", "", rec.Message
 	rec.Attrs(func(a slog.Attr) bool {
-		if a.Key == "job" {
+		switch a.Key {
+		case "job":
 			job = a.Value.String()
+		case "task_id":
+			task = a.Value.String()
 		}
 		text += fmt.Sprintf(" %s=%v", a.Key, a.Value)
 		return true
 	})
 	f.story.tell(job, "log: %s", text)
+	if strings.HasPrefix(rec.Message, "a task could not be saved") {
+		f.lacks(task)
+	}
 	if rec.Message == "a job has gone a way that there is not" {
 		f.found(text)
 	}

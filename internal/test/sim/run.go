@@ -67,7 +67,7 @@ func Seed(seed uint64, dir string) (faults []string) {
 }
 
 func faultLog(r *run) slog.Handler {
-	return faults{Handler: slog.DiscardHandler, story: r.story, found: func(what string) { r.books.fault(nil, "%s", what) }}
+	return faults{Handler: slog.DiscardHandler, story: r.story, found: func(what string) { r.books.fault(nil, "%s", what) }, lacks: r.books.lacks}
 }
 
 // start builds the runtime for the n-th time.
