@@ -67,6 +67,13 @@ func (b *books) refuse(m *message) {
 	m.refused = true
 }
 
+// taskOf is the task of a message; empty while it has none.
+func (b *books) taskOf(m *message) a2a.TaskID {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return m.task
+}
+
 // lacks notes that a task could not be saved.
 func (b *books) lacks(id string) {
 	b.mu.Lock()

@@ -31,7 +31,7 @@ func (r *run) client(name string, messages int) {
 		time.Sleep(d.between(0, pauses[d.IntN(len(pauses))]))
 		m := &message{id: fmt.Sprintf("%s-m%d", name, i), context: name, order: i, before: before}
 		if before != nil && d.happens(r.world.weather.names) {
-			m.into = before.task
+			m.into = r.books.taskOf(before)
 		}
 		r.books.add(m)
 		r.send(m, d)
@@ -48,9 +48,10 @@ func (r *run) send(m *message, d draw) {
 			time.AfterFunc(d.between(0, 20*time.Second), leave)
 		}
 		went := make(chan struct{})
+		send := r.ways(d)
 		r.clients.Go(func() {
 			defer leave()
-			r.ways(d)(ctx, l, m, went)
+			send(ctx, l, m, went)
 		})
 		select {
 		case <-went:
@@ -198,13 +199,14 @@ func (r *run) reply(id a2a.TaskID) {
 }
 
 func (r *run) cancel(l *life, m *message) {
-	r.books.cancels(m.task)
-	_, err := l.engine.CancelTask(context.Background(), &a2a.CancelTaskRequest{ID: m.task})
+	task := r.books.taskOf(m)
+	r.books.cancels(task)
+	_, err := l.engine.CancelTask(context.Background(), &a2a.CancelTaskRequest{ID: task})
 	r.story.tell(m.id, "canceled: %v", err)
 }
 
 func (r *run) resume(l *life, m *message) {
-	for event, err := range l.engine.SubscribeToTask(context.Background(), &a2a.SubscribeToTaskRequest{ID: m.task}) {
+	for event, err := range l.engine.SubscribeToTask(context.Background(), &a2a.SubscribeToTaskRequest{ID: r.books.taskOf(m)}) {
 		if err != nil || l.journal.dead.Load() {
 			return
 		}
