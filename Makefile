@@ -72,7 +72,10 @@ fuzz: ## each fuzz target for a short while
 	go test -run '^$$' -fuzz FuzzCover -fuzztime 20s ./internal/forward
 	go test -run '^$$' -fuzz FuzzRequest -fuzztime 20s ./internal/forward
 	go test -run '^$$' -fuzz FuzzAnswers -fuzztime 20s ./platform
-	go test -run '^$$' -fuzz FuzzLimits -fuzztime 20s ./executor
+	go test -run '^$$' -fuzz FuzzFlatten -fuzztime 20s ./platform
+	go test -run '^$$' -fuzz FuzzLimits -fuzztime 20s ./executor/codex/failure
+	go test -run '^$$' -fuzz FuzzMeasureTOML -fuzztime 20s ./adapter
+	go test -run '^$$' -fuzz FuzzParts -fuzztime 20s ./tasks
 
 vuln: ## known weaknesses of what the program is built from, as far as it calls them
 	$(TOOL) govulncheck ./...

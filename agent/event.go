@@ -66,7 +66,7 @@ type Paused struct {
 	Data map[string]any // the same for programs, of plain JSON values
 }
 
-// Resumed says that the message is paused no more, and waits for its turn.
+// Resumed says that the message is paused no more, and waits for its turn. An end comes without it.
 type Resumed struct{}
 
 // Steered says that the agent has taken the message into a turn that runs. A turn that is

@@ -58,5 +58,6 @@ type Cut struct {
 // far as a turn is only told Ended. An Observer must not block: the events of
 // its thread wait while it runs. It may be called before Submit has returned.
 // A [agent.Notice] may come at any time before the end, and while no turn of the job
-// runs a [agent.Paused] and, before anything else, its [agent.Resumed].
+// runs a [agent.Paused]. A further one takes its place; its [agent.Resumed] comes before the turn, and none
+// before an end.
 type Observer func(agent.Event)

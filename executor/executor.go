@@ -46,7 +46,7 @@ type job struct {
 	unstarted error    // the failed start of codex that it is about to wait out, or nil; likewise
 	seen      Turn     // of the attempt that Cut is about, where this process has seen it; else nil
 	standing  told
-	ctx       context.Context // ends with errCanceled or errShutdown
+	ctx       context.Context // ends with [ErrCanceled] or [ErrShutdown]
 	cancel    context.CancelCauseFunc
 	done      chan struct{} // closed after Ended was observed
 

@@ -21,7 +21,7 @@
 // A change of state, the start of a turn's first tool, and a task's end with its
 // artifacts are committed before they are published. Everything else that is
 // published, text above all, is committed within a second or 64 KiB (record.go,
-// codec.go). What cannot be committed is kept and tried again each second, and the
+// package codec). What cannot be committed is kept and tried again each second, and the
 // turn goes on. [Engine.Recover] makes tasks of what an earlier process left, from
 // their heads and events, and gives their messages back to the runner with what
 // is known of their attempts; what a further attempt shows takes the place of what

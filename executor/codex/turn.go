@@ -41,7 +41,7 @@ type turn struct {
 	foreign    bool              // that was not the job's
 	limited    *executor.Refusal // the rate limit that codex waits out; nil once the model answers
 	asked      int               // bytes of what it has asked
-	unsure     bool              // codex may ask another model for it: see refusal.alone
+	unsure     bool              // codex may ask another model for it: see [executor.Refusal.Alone]
 	// behindOther says that a turn before it has named another model, and the model has not answered since.
 	behindOther bool
 	refused     *executor.Refusal // why the turn failed, if the model refused it

@@ -25,7 +25,7 @@ type textRun struct {
 	Text     string        `json:"s"`
 }
 
-// EncodeEvents makes the body of a batch. withoutWords looks for the members of a state in it as they
+// EncodeEvents makes the body of a batch. WithoutWords looks for the members of a state in it as they
 // are written here, by their names.
 func EncodeEvents(events []a2a.Event) ([]byte, error) {
 	var buf bytes.Buffer
@@ -77,7 +77,7 @@ func chunkOf(event a2a.Event) (*a2a.Artifact, bool) {
 
 // WithoutWords takes out of the body of a batch, which it changes, the states that only say
 // something, progress and what is asked: there can be much of it, and a start makes nothing of it.
-// It looks at the bytes that encodeEvents writes. What a start goes by has metadata, and progress has
+// It looks at the bytes that EncodeEvents writes. What a start goes by has metadata, and progress has
 // none; a question has, but the begin of its turn came before it.
 func WithoutWords(body []byte) []byte {
 	left := body[:0]

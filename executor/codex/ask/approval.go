@@ -16,7 +16,7 @@ type approval struct {
 
 // A choice is one of the decisions.
 type choice struct {
-	decision any    // as data names it: one of the strings above, or an object that codex has proPosed
+	decision any    // as data names it: one of those in agent/decision.go, or an object that codex has proposed
 	words    string // how it is offered to people; empty for what only programs choose
 	reply    Reply
 }

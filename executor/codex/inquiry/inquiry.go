@@ -140,7 +140,7 @@ func (in *Inquiry) ExceededMute() (n int) {
 
 // Settle takes a question away that codex needs no answer to any more. It reports
 // whether it was still there: only one takes it, and that one answers codex and closes
-// Question.settled.
+// [Question.Settled].
 func (in *Inquiry) Settle(q *Question) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
