@@ -48,7 +48,7 @@ func (e *Executor) acceptLocked(j Job, observe Observer) *job {
 	e.accepted++
 	accepted := &job{
 		Job: j, observe: observe, submitted: time.Now(), seq: e.accepted, ctx: ctx, cancel: cancel, done: make(chan struct{}),
-		standing: told{peer: j.Peer},
+		pause: pauseTold{peer: j.Peer},
 	}
 	e.jobs[j.ID] = accepted
 	e.budget.add(&j)

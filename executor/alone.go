@@ -65,7 +65,7 @@ func (e *Executor) sitOutDoubt(j *job) {
 // sitOutLimit waits until a limit ends that only j has met, or the credential is another one. It is
 // the job itself that finds out whether it has.
 func (e *Executor) sitOutLimit(j *job, r *Refusal) {
-	j.standing.alone(limitHeld(r), e.hold, j.observe)
+	j.pause.alone(limitHeld(r), e.hold, j.observe)
 	began := time.Now()
 	exchanged := e.driver.Watch()
 	at := began.Add(min(e.cfg.LimitProbe<<(j.refusals-1), limitMost))
@@ -77,9 +77,9 @@ func (e *Executor) sitOutLimit(j *job, r *Refusal) {
 			return
 		}
 		if exchanged() {
-			j.refusals-- // another credential has not been refused
+			j.refusals-- // another credential has not been refused, nor has another plan of the account
 			break
 		}
 	}
-	j.standing.alone(nil, e.hold, j.observe)
+	j.pause.alone(nil, e.hold, j.observe)
 }

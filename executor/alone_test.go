@@ -83,7 +83,7 @@ func TestHoldWhileItWaitsAlone(t *testing.T) {
 		if end := <-over; end != nil {
 			t.Errorf("end = %+v", end)
 		}
-		j.standing.leave(j.observe)
+		j.pause.leave(j.observe)
 		var kinds []agent.FailureKind
 		for _, event := range *told {
 			held, _ := event.(agent.Paused)

@@ -9,10 +9,10 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 )
 
-// startTries bounds how often a message is offered to a codex that does not
-// take it, and how often codex is asked what became of one that was cut off. A
-// codex that is killed over it has not failed by itself, so that is borne more
-// often; it is bounded, too, for the message may be why codex is killed.
+// startTries bounds how often a message is offered to an agent that does not
+// take it, and how often the agent is asked what became of one that was cut off. An
+// agent that is killed over it has not failed by itself, so that is borne more
+// often; it is bounded, too, for the message may be why the agent is killed.
 const startTries, killedTries = 3, 12
 
 // mayTry reports whether there is a try after the nth, which has failed.
@@ -33,7 +33,7 @@ func (e *Executor) attempts(c Session, j *job) *agent.Ended {
 	}
 	for try := 1; ; try++ {
 		end, err := e.attempt(c, j)
-		if end != nil || errors.Is(err, errHeld) {
+		if end != nil || errors.Is(err, errWaits) {
 			return end
 		}
 		if err != nil && (!mayTry(try, err) || j.ctx.Err() != nil || !passing(j.ctx, err)) {
@@ -80,7 +80,7 @@ func (e *Executor) attempt(c Session, j *job) (*agent.Ended, error) {
 func (e *Executor) start(c Session, j *job) (t Turn, giveBack func(), err error) {
 	thread, err := c.Prepare(j.ctx, j.Options)
 	if err != nil {
-		return nil, nil, e.heldFor(j, err)
+		return nil, nil, e.waitsFor(j, err)
 	}
 	if err := e.begin(j, thread); err != nil {
 		return nil, nil, err

@@ -11,7 +11,7 @@ import (
 var errBefore = errors.New("the runtime was stopped in the middle of it")
 
 // settleCut finds out what became of the newest attempt at j. It returns the
-// job's end, or nil if another attempt is to be made, or errHeld if codex could not
+// job's end, or nil if another attempt is to be made, or errWaits if the agent could not
 // be asked and j waits until it can. The turn is nil if this process has not seen it
 // begin.
 func (e *Executor) settleCut(c Session, j *job, t Turn, cause error) (*agent.Ended, error) {
@@ -22,7 +22,7 @@ func (e *Executor) settleCut(c Session, j *job, t Turn, cause error) (*agent.End
 	switch {
 	case j.ctx.Err() != nil:
 		return e.cutShort(j, t), nil
-	case errors.Is(err, errHeld):
+	case errors.Is(err, errWaits):
 		j.Cut, j.seen = &Cut{Attempt: j.attempt.N, ThreadID: j.attempt.Thread, Tool: found.Tool || known}, t
 		return nil, err
 	case err != nil:
@@ -66,7 +66,7 @@ func toolKnown(j *job, t Turn) bool {
 func (e *Executor) find(c Session, j *job, t Turn) (found Finding, err error) {
 	for try := 1; ; try++ {
 		found, err = c.LookUp(j.ctx, j.attempt, t)
-		err = e.heldFor(j, err)
+		err = e.waitsFor(j, err)
 		if err == nil || j.ctx.Err() != nil || !mayTry(try, err) {
 			break
 		}

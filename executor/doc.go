@@ -32,7 +32,7 @@
 //
 // Where the model refuses the credential, or a limit is reached, this concerns all
 // jobs: the hold is closed (hold.go), and no turn is started until a probe, or a login, has
-// shown that the model answers again (keep.go). Jobs are told with [agent.Paused] and
+// shown that the model answers again (hold_keep.go). Jobs are told with [agent.Paused] and
 // [agent.Resumed]. What may be about one job alone, because it names a model of its own,
 // holds no other (alone.go). A thread whose context is full is summarised once for a job
 // (weigh.go).
@@ -52,7 +52,7 @@
 // goroutine at a time and must not block. [Executor.Close] waits for every
 // goroutine of the package.
 //
-// Locks are taken in the order turn lock of a session, told.mu, Executor.mu, those of the driver, and then one
+// Locks are taken in the order turn lock of a session, pauseTold.mu, Executor.mu, those of the driver, and then one
 // of those that guard a few fields only (hold.mu, mutes.mu, slots.mu). Under slots.mu the driver is told
 // that no turn is begun, and a slot that is given wakes its turn.
 // An Observer may be called under the first two, never under another.

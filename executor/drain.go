@@ -6,7 +6,7 @@ import "context"
 // would only be cut off. Its fields are guarded by Executor.mu.
 type drain struct {
 	on    bool
-	begun int           // jobs that have begun, see [stage.hasBegun]
+	begun int           // jobs that are waited for, see [stage.drains]
 	none  chan struct{} // closed when there are none, once it is on
 	over  bool          // it is closed
 }
@@ -40,7 +40,7 @@ func (e *Executor) mayBegin(j *job) bool {
 	return true
 }
 
-// countLocked counts jobs that have begun, or have ended or wait again.
+// countLocked counts jobs that are waited for, or are no more.
 func (d *drain) countLocked(by int) {
 	d.begun += by
 	if d.on && d.begun == 0 && !d.over {

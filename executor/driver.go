@@ -8,8 +8,8 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 )
 
-// A Driver has an agent carry turns out. Where the agent fails, its errors are a [Trouble]; any other says
-// that the caller's context has ended. Its methods are called concurrently.
+// A Driver has an agent carry turns out. Where the agent fails, the errors of Ready, and of a session and of Follow, are a
+// [Trouble]; any other of theirs says that the caller's context has ended. Its methods are called concurrently.
 type Driver interface {
 	// Serve begins the work for a scheduler, and returns at once. It is called once, before all others. The
 	// work is over when ctx ends, with [ErrShutdown].
@@ -21,7 +21,8 @@ type Driver interface {
 	// Answer gives the answer to a question that the turn of a job has asked. It returns
 	// [ErrNotAsked] if that is not open, and an [agent.NotUnderstoodError] leaves it open.
 	Answer(job string, a agent.Answer) error
-	// Idle is called while no turn is begun, and none begins before it has returned.
+	// Idle is called while no turn is begun, and none begins before it has returned. It must not block, nor call
+	// the [Host].
 	Idle()
 	// Close ends the agent and all that the driver has begun, and returns when they are gone. Served is
 	// closed once no turn is served any more: the end of the agent ends those that are. After the end of ctx
@@ -48,7 +49,7 @@ type Credential interface {
 
 // A Session is what an agent keeps of a context. Its Locker is the turn lock: it is held while a
 // job is served, and by a driver that lets the conversation go. The methods are called under it, but
-// for Next and Close, which must not block.
+// for Next and Close, which must not block; Close must not call the [Host], either.
 type Session interface {
 	sync.Locker
 	// Next notes whose message comes next: another agent's, or not.

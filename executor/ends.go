@@ -10,7 +10,7 @@ const (
 	// cutOffText says that a turn may have run in part.
 	cutOffText = "codex stopped in the middle of this turn; it is being restarted and the conversation is kept. " +
 		"Look at what was done so far; the message runs again if it is sent again with metadata.retry=true"
-	// cutOffAndLeft is what is said of one whose thread codex does not load any more.
+	// cutOffAndLeft is what is said of one whose thread the agent does not load any more.
 	cutOffAndLeft = "codex stopped in the middle of this turn, and the conversation goes on without its history, which the present model provider cannot have. " +
 		"Look at what was done so far; the message runs again if it is sent again with metadata.retry=true"
 	// NotTaken is what the sender of a message reads that could not be made a turn for a reason that has
@@ -57,7 +57,7 @@ func (e *Executor) finish(j *job, end agent.Ended) {
 
 // tellEnd is finish for a job in whose turn there are messages of others, which are to be told after it.
 func (e *Executor) tellEnd(j *job, end agent.Ended) {
-	j.standing.leave(nil)
+	j.pause.leave(nil)
 	e.mu.Lock()
 	e.enterLocked(j, stageTold)
 	e.budget.remove(&j.Job) // who hears of the end has room for the next

@@ -30,16 +30,16 @@ type Job struct {
 	Mute bool `json:",omitempty"`
 	// Patient says that nobody stands and waits for the answer: where a limit of the
 	// account is reached the job waits until it ends, and does not fail at once; so it does where
-	// codex cannot be started, for a time ([Config.StartWait]).
+	// the agent cannot be started, for a time ([Config.StartWait]).
 	Patient bool
 	// Peer says that another agent, or a chat, sees what becomes of the job. Of a login that is missing
 	// it learns that much, none is begun for it, and a page to be opened is not shown to it:
 	// whoever carries these out has everything done with an account of theirs.
 	Peer bool `json:",omitempty"`
-	// Trace is what the job is part of, for those who trace: codex is told with its turn,
+	// Trace is what the job is part of, for those who trace: the agent is told with its turn,
 	// unless [Config.Trace] knows better.
 	Trace agent.TraceContext
-	// Lend gives codex what it reads by a path; nil leaves the input as it is.
+	// Lend gives the agent what it reads by a path; nil leaves the input as it is.
 	Lend agent.Lender `json:"-"`
 }
 

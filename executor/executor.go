@@ -43,9 +43,9 @@ type job struct {
 	goOn      bool     // its next attempt goes on where the one before met the end of the context
 	refusals  int      // attempts that the model refused for the credential or a limit
 	aside     *Refusal // that it is about to wait out alone, or nil; of whoever serves it
-	unstarted error    // the failed start of codex that it is about to wait out, or nil; likewise
+	unstarted error    // the failed start of the agent that it is about to wait out, or nil; likewise
 	seen      Turn     // of the attempt that Cut is about, where this process has seen it; else nil
-	standing  told
+	pause     pauseTold
 	ctx       context.Context // ends with [ErrCanceled] or [ErrShutdown]
 	cancel    context.CancelCauseFunc
 	done      chan struct{} // closed after Ended was observed
@@ -78,5 +78,5 @@ type steering struct {
 	stop context.CancelFunc
 	busy bool          // work runs; guarded by Executor.mu
 	idle chan struct{} // closed when work has ended; replaced with each start of it
-	lent []func()      // give back what codex has been lent for what was sent; work's
+	lent []func()      // give back what the agent has been lent for what was sent; work's
 }

@@ -27,7 +27,7 @@ type Finding struct {
 
 	Begun Begun       // its turn, if it has become one
 	With  []string    // the jobs whose messages stand in that
-	SoFar agent.Ended // what it has shown
+	SoFar agent.Ended // what it has shown; whether a tool has started says Tool
 
 	// End has the attempt end as its turn has, of which this process has seen so much; nil for nothing. It is there
 	// if that has ended.

@@ -30,7 +30,7 @@ func (e *Executor) tell(j *job) {
 		}
 		return
 	}
-	j.standing.update(e.hold, j.observe)
+	j.pause.update(e.hold, j.observe)
 }
 
 // shortLimit is how long a job whose sender stands and waits is held by a limit
@@ -39,7 +39,7 @@ const shortLimit = time.Minute
 
 // turnedAway is the end of a job that does not wait for the end of a limit, or
 // nil if it does.
-func (e *Executor) turnedAway(j *job, now standing) *agent.Ended {
+func (e *Executor) turnedAway(j *job, now holdNow) *agent.Ended {
 	switch {
 	case now.cause == nil, now.cause.Kind != agent.FailLimit, now.deciding, j.Patient:
 		return nil
@@ -49,10 +49,10 @@ func (e *Executor) turnedAway(j *job, now standing) *agent.Ended {
 	return &agent.Ended{Outcome: agent.Failed, Failure: now.cause.Failure(false)}
 }
 
-// gate waits until the hold is open, and the job does not wait alone, or for codex. It returns
+// gate waits until the hold is open, and the job does not wait alone, or for the agent. It returns
 // the end of a job that does not get that far.
 func (e *Executor) gate(j *job) *agent.Ended {
-	e.awaitChild(j)
+	e.awaitAgent(j)
 	if end := e.sitOut(j); end != nil {
 		return end
 	}
@@ -65,7 +65,7 @@ func (e *Executor) gate(j *job) *agent.Ended {
 			return away
 		}
 		e.hold.news() // somebody waits
-		j.standing.update(e.hold, j.observe)
+		j.pause.update(e.hold, j.observe)
 		select {
 		case <-now.changed:
 		case <-j.ctx.Done():

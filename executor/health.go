@@ -12,15 +12,15 @@ type Health struct {
 	Child   ChildHealth `json:"child"`
 	Running int         `json:"running"` // turns that are begun, those included that wait for answers
 	Waiting int         `json:"waiting"` // jobs whose turns are not
-	Threads int         `json:"threads"` // threads loaded in codex
+	Threads int         `json:"threads"` // threads loaded in the agent
 	Bytes   int64       `json:"bytes"`   // of all jobs that have not ended, as Job.Size counts them
 
 	Slots     Slots `json:"slots"`
 	Questions int   `json:"questions"` // that wait for their answers
 
 	Hold    *Hold         `json:"hold,omitempty"`    // why no turn is started; nil if they are
-	Limits  []agent.Limit `json:"limits,omitempty"`  // of the account, as far as codex has said
-	Account *Account      `json:"account,omitempty"` // that codex is logged in with; nil if that is not known
+	Limits  []agent.Limit `json:"limits,omitempty"`  // of the account, as far as the agent has said
+	Account *Account      `json:"account,omitempty"` // that the agent is logged in with; nil if that is not known
 }
 
 // A Hold says why no turn is started. It holds nothing that a login needs: that

@@ -52,8 +52,8 @@ func newHold(of around) *hold {
 	return &hold{around: of, changed: make(chan struct{}), wake: make(chan struct{}, 1)}
 }
 
-// A standing is the hold at one moment.
-type standing struct {
+// A holdNow is the hold at one moment.
+type holdNow struct {
 	cause        *Refusal
 	since, until time.Time
 	shown        *Pause
@@ -62,10 +62,10 @@ type standing struct {
 	doubt        <-chan struct{}
 }
 
-func (h *hold) look() standing {
+func (h *hold) look() holdNow {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return standing{h.cause, h.since, h.until, h.shown, h.deciding, h.changed, h.doubting}
+	return holdNow{h.cause, h.since, h.until, h.shown, h.deciding, h.changed, h.doubting}
 }
 
 // change changes the hold and tells those who wait for that.
@@ -106,7 +106,7 @@ func (h *hold) refused(r *Refusal) {
 		return
 	}
 	h.log.Warn("the model refuses; no turn is started until it answers again", "kind", string(r.Kind), "code", r.Code, "limit", r.Limit, "until", r.Until)
-	h.start(h.keep) // a turn has brought the refusal, so the group is not empty
+	h.start(h.keep) // the group is not empty: a turn has brought the refusal, or see [hosting.Refused]
 }
 
 // countHeld tells the metrics what the hold is about. It is called as it changes.
@@ -132,9 +132,9 @@ func (h *hold) show(what *Pause) {
 	h.tell()
 }
 
-// A told is what a waiting job has been told of the hold. Its lock keeps the
+// A pauseTold is what a waiting job has been told of the hold. Its lock keeps the
 // observer's calls apart.
-type told struct {
+type pauseTold struct {
 	peer bool // its job is another agent's; never changes
 
 	mu   sync.Mutex // guards the fields below
@@ -144,7 +144,7 @@ type told struct {
 	gone bool // it does not wait: a turn of it runs, or it has ended
 }
 
-func (t *told) wasHeld() bool {
+func (t *pauseTold) wasHeld() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.ever
@@ -152,7 +152,7 @@ func (t *told) wasHeld() bool {
 
 // update tells a job what is new to it. The hold is looked at under the lock, so that
 // what is told last is what is.
-func (t *told) update(h *hold, observe Observer) {
+func (t *pauseTold) update(h *hold, observe Observer) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch what := cmp.Or(t.own, h.look().shown.to(t.peer)); {
@@ -167,7 +167,7 @@ func (t *told) update(h *hold, observe Observer) {
 }
 
 // alone tells a job what it waits for alone; nil says that it does no more.
-func (t *told) alone(own *Pause, h *hold, observe Observer) {
+func (t *pauseTold) alone(own *Pause, h *hold, observe Observer) {
 	t.mu.Lock()
 	t.own = own
 	t.mu.Unlock()
@@ -175,7 +175,7 @@ func (t *told) alone(own *Pause, h *hold, observe Observer) {
 }
 
 // leave says that the job waits no more.
-func (t *told) leave(observe Observer) {
+func (t *pauseTold) leave(observe Observer) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.what != nil && observe != nil {
@@ -185,7 +185,7 @@ func (t *told) leave(observe Observer) {
 }
 
 // comeBack says that the job waits again.
-func (t *told) comeBack() {
+func (t *pauseTold) comeBack() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.gone = false

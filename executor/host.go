@@ -38,7 +38,20 @@ func (h hosting) News() { h.e.hold.news() }
 
 func (h hosting) IsPaused() bool { return h.e.hold.look().cause != nil }
 
-func (h hosting) Refused(r *Refusal) { h.e.hold.refused(r) }
+// Refused may be called while no turn is served: until it has returned the group is not empty.
+func (h hosting) Refused(r *Refusal) {
+	h.e.mu.Lock()
+	closed := h.e.closed
+	if !closed {
+		h.e.wg.Add(1)
+	}
+	h.e.mu.Unlock()
+	if closed {
+		return
+	}
+	defer h.e.wg.Done()
+	h.e.hold.refused(r)
+}
 
 func (h hosting) Settle() { h.e.slots.settle() }
 

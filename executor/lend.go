@@ -28,7 +28,7 @@ func (j *job) input() []agent.Input {
 	return j.Input
 }
 
-// lend is the way of a job's input to codex, for one attempt. An error says that ctx has
+// lend is the way of a job's input to the agent, for one attempt. An error says that ctx has
 // ended meanwhile; what there is by then is given back all the same.
 func (e *Executor) lend(ctx context.Context, j *job) (input []agent.Input, giveBack func(), err error) {
 	input = j.input()

@@ -26,7 +26,7 @@ type Listener interface {
 	// Ending says that the turn takes no more messages, since it is being ended.
 	Ending()
 
-	// Park says that the turn does nothing until it is answered, Seize that codex goes on with it
+	// Park says that the turn does nothing until it is answered, Seize that the agent goes on with it
 	// by itself. Resume asks for leave to go on with an answer, and reports whether it is there;
 	// granted is called when it is.
 	Park()

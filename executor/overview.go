@@ -12,14 +12,14 @@ import (
 // An Overview is what a person who looks is shown beside [Health].
 type Overview struct {
 	Model         string         // that answers, as far as that is known
-	Email         string         // of the account that codex is logged in with
+	Email         string         // of the account that the agent is logged in with
 	Login         *OpenLogin     // nil if there is none to be carried out
 	Conversations []Conversation // those whose turn runs, then those that wait, then the ones used last
 	MaxTurns      int            // that may run at the same time
 }
 
 // An OpenLogin is a device code that waits to be entered. It is for whoever may log
-// codex in.
+// the agent in.
 type OpenLogin struct {
 	URL, Code string
 	Expires   time.Time
@@ -30,7 +30,7 @@ type Conversation struct {
 	Context  string
 	Thread   string       // "" if it has none yet
 	Loaded   bool         // in the present child
-	Usage    *agent.Usage // of its thread in all; nil if codex has not said so
+	Usage    *agent.Usage // of its thread in all; nil if the agent has not said so
 	LastUsed time.Time
 	Running  string   // the job whose turn runs, "" if none does
 	Waiting  []string // the jobs that wait, in their order
@@ -83,7 +83,7 @@ func (c Conversation) rank() int {
 // overviewLocked adds the jobs of q.
 func (q *queue) overviewLocked(o *Conversation) {
 	switch j := q.current; {
-	case j == nil || j.stage == stageTold:
+	case j == nil || j.stage == stageTold || j.stage == stageGone:
 	case j.stage == stageRunning || j.stage == stageClosing:
 		o.Running = j.ID
 	default: // for a slot, or for the model

@@ -58,7 +58,7 @@ func (e *Executor) take(q *queue, c Session) *job {
 }
 
 // run brings one job to its end. What the model refuses meanwhile, for everybody, and
-// starts of codex that fail have it wait and begin anew. It also returns the messages
+// starts of the agent that fail have it wait and begin anew. It also returns the messages
 // that its last turn has taken.
 func (e *Executor) run(c Session, j *job) (end agent.Ended, taken []*job) {
 	for {
@@ -88,7 +88,7 @@ func (e *Executor) serveOnce(c Session, j *job) (end *agent.Ended, taken []*job)
 			return nil, nil
 		}
 		if e.mayBegin(j) {
-			j.standing.leave(j.observe)
+			j.pause.leave(j.observe)
 		} else {
 			j.slot.release() // a turn that is answered meanwhile is to end yet
 			<-j.ctx.Done()
@@ -119,7 +119,7 @@ func (e *Executor) waitsAgain(j *job) {
 		e.sendAgainLocked(j)
 	}
 	e.mu.Unlock()
-	j.standing.comeBack()
+	j.pause.comeBack()
 }
 
 // headLeft counts the head of a queue that has got its slot, or given up.

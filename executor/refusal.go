@@ -26,8 +26,8 @@ type Refusal struct {
 func (r *Refusal) Error() string { return r.Why }
 
 // Alone reports whether a refusal may concern no other job: it is about the model that
-// the job has named, or that a turn before it has, with which codex compacts where that of
-// this one has less room (seen on 0.169.0); or it is a 403, which may be about what the
+// the job has named, or that a turn before it has, with which an agent may summarise where that of
+// this one has less room, as codex does; or it is a 403, which may be about what the
 // message says.
 func (r *Refusal) Alone() bool {
 	return r.Model != "" || r.Unsure || r.Kind == agent.FailAuth && r.Status == http.StatusForbidden

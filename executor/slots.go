@@ -19,7 +19,7 @@ import (
 // until one that is parked has its answer.
 // A slot that becomes free goes to the turn that has been returning for the longest, and
 // only then to a job in the queue: what was begun is brought to its end first. Of several
-// slots those of other agents leave one to the user, also where codex goes on with more of
+// slots those of other agents leave one to the user, also where the agent goes on with more of
 // their turns by itself.
 type slots struct {
 	limit int    // turns that may work at the same time
@@ -110,7 +110,7 @@ func (j *slot) want(as slotState, granted func()) (got bool) {
 	return got
 }
 
-// seize takes a slot, also where none is free: codex goes on with the turn by itself.
+// seize takes a slot, also where none is free: the agent goes on with the turn by itself.
 func (j *slot) seize() {
 	j.of.change(func() {
 		if j.state != "" && j.state != slotWorking {

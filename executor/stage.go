@@ -44,11 +44,11 @@ var ways = map[stage][]stage{ //nolint:gochecknoglobals // a table
 	stageTaken:   {stageOffered, stageTold},
 }
 
-// waits reports whether a job in it has no turn yet, nor a part in one.
+// waits reports whether a job in it has no turn yet, nor, as far as is known, a part in one.
 func (s stage) waits() bool { return s == stageQueued || s == stageOffered || s == stageSent }
 
-// hasBegun reports whether a job in it is what a drain waits for.
-func (s stage) hasBegun() bool {
+// drains reports whether a drain waits for a job in it: one that has begun, or is about to hear of its end.
+func (s stage) drains() bool {
 	return s == stageBegun || s == stageRunning || s == stageClosing || s == stageTold
 }
 
@@ -63,7 +63,7 @@ func (e *Executor) enterLocked(j *job, to stage) {
 		e.waiting += by
 		e.cfg.Metrics.QueueDepth(e.waiting)
 	}
-	e.drain.countLocked(count(to.hasBegun()) - count(from.hasBegun()))
+	e.drain.countLocked(count(to.drains()) - count(from.drains()))
 }
 
 // enter is enterLocked for a caller that does not hold Executor.mu.

@@ -60,7 +60,7 @@ func TestCountsOfStages(t *testing.T) {
 			// Back to where the way forked, with what was counted there.
 			e.mu.Lock()
 			j.stage = was
-			e.waiting, e.drain.begun = count(j.stage.waits()), count(j.stage.hasBegun())
+			e.waiting, e.drain.begun = count(j.stage.waits()), count(j.stage.drains())
 			e.mu.Unlock()
 		}
 	}

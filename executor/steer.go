@@ -10,14 +10,6 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/insist"
 )
 
-// What codex does with a turn/steer (seen on 0.169.0): it answers at once and
-// keeps the input in memory. The model gets it when the tool that runs has ended,
-// or at once if none does: the text that streams is abandoned then, and only then
-// the message stands in the thread's history, with its client id, and is told as a
-// userMessage item. A turn that completes has taken all that was acknowledged, in
-// its last millisecond too (114 of 114 times). One that is interrupted, fails or
-// dies with the child before that has not, and nothing is left of the message.
-
 // Steer hands a message to the turn of the job into, which must be of the same
 // context and run, or be about to run again. It returns at once; its observer is
 // told [agent.Steered] or [agent.Unsteered]. A message that is taken ends with that turn,
@@ -39,7 +31,7 @@ func (e *Executor) Steer(into string, j Job, observe Observer) error {
 		return err
 	}
 	s := e.acceptLocked(j, observe)
-	s.into, s.standing.gone = target, target.stage == stageRunning // then it waits for nothing but the turn
+	s.into, s.pause.gone = target, target.stage == stageRunning // then it waits for nothing but the turn
 	if j.Cut == nil {
 		e.enterLocked(s, stageOffered)
 	} else {
@@ -68,7 +60,7 @@ func (e *Executor) openSteering(j *job, t Turn, id string) *steering {
 	l := &steering{e: e, j: j, t: t, turn: id}
 	l.ctx, l.stop = context.WithCancel(context.Background())
 	for _, s := range e.steersOf(j) {
-		s.standing.leave(s.observe)
+		s.pause.leave(s.observe)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -145,7 +137,7 @@ func (l *steering) next() *job {
 	return s
 }
 
-// send offers one message to codex, once.
+// send offers one message to the agent, once.
 func (l *steering) send(s *job) {
 	e := l.e
 	if err := l.begin(s); err != nil { // the turn has ended first
@@ -170,7 +162,7 @@ func (l *steering) send(s *job) {
 	}
 }
 
-// unsend says of a message that codex was not offered it.
+// unsend says of a message that the agent was not offered it.
 func (l *steering) unsend(s *job) {
 	l.e.enter(s, stageOffered)
 }
@@ -188,7 +180,7 @@ func (l *steering) begin(s *job) error {
 	}, s.journalFull)
 }
 
-// steered says, once, that codex has taken a message.
+// steered says, once, that the agent has taken a message.
 func (e *Executor) steered(s *job, turnID string) {
 	e.mu.Lock()
 	said := s.steered

@@ -12,7 +12,7 @@ import (
 // it was has an end:
 //
 //	the message                                    becomes
-//	was not sent, or codex has refused it          a turn of its own
+//	was not sent, or the agent has refused it      a turn of its own
 //	stands in the history of the turn              part of the turn's end
 //	was sent and is not there                      a turn of its own
 //	was canceled                                   part of the turn's end
@@ -45,7 +45,7 @@ func (e *Executor) requeue(j, s *job, running int) {
 	e.enterLocked(s, stageQueued)
 	q.insertLocked(s)
 	e.mu.Unlock()
-	s.standing.comeBack()
+	s.pause.comeBack()
 	e.tell(s)
 }
 

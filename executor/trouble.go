@@ -15,7 +15,7 @@ type Trouble struct {
 	Killed  bool          // somebody has killed the agent, which has not failed by itself
 	Wait    time.Duration // that lies between the attempt and the next
 	Failing time.Duration // for which starts have failed in a row; of Unstarted
-	End     agent.Ended   // of the job, if nothing more is tried
+	End     agent.Ended   // of the job, if nothing more is tried; it has a Failure
 	Err     error         // for the log
 }
 

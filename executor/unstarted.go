@@ -7,38 +7,42 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 )
 
-// While codex cannot be started, a message has its failure at once if its sender stands
+// While the agent cannot be started, a message has its failure at once if its sender stands
 // and waits. Another one keeps its place: it gives its slot back and waits at the gate,
-// before it is looked at what became of an attempt that was cut off, until codex is there
-// or starts have failed for [Config.StartWait]. Codex may be replaced by another version,
+// before it is looked at what became of an attempt that was cut off, until the agent is there
+// or starts have failed for [Config.StartWait]. The agent may be replaced by another version,
 // or its disk be mounted late.
 
-// heldFor returns an error that an attempt at a job has met, or errHeld if the job waits for the agent, which
+// waitsFor returns an error that an attempt at a job has met, or errWaits if the job waits for the agent, which
 // could not be started. A message that was handed to the turn of another job has no slot: it waits
 // with that job only.
-func (e *Executor) heldFor(j *job, err error) error {
-	if j.slot == nil || !e.outlasts(j, err) {
+func (e *Executor) waitsFor(j *job, err error) error {
+	trouble := e.outlasts(j, err)
+	if j.slot == nil || trouble == nil {
 		return err
 	}
 	e.log.Info("a message waits for codex, which could not be started", "job", j.ID)
 	j.unstarted = err
 	j.observe(agent.Notice{Text: fmt.Sprintf("%s. This message keeps its place and waits: the start is tried again by itself, until it has failed for %v",
-		e.beforeStart(err).Failure.Message, e.cfg.StartWait)})
-	return errHeld
+		trouble.End.Failure.Message, e.cfg.StartWait)})
+	return errWaits
 }
 
-// outlasts reports whether j waits because of err.
-func (e *Executor) outlasts(j *job, err error) bool {
+// outlasts returns the trouble of which err is, if j waits because of it; else nil.
+func (e *Executor) outlasts(j *job, err error) *Trouble {
 	trouble, ok := errors.AsType[*Trouble](err)
-	return ok && trouble.Kind == Unstarted && j.Patient && trouble.Failing < e.cfg.StartWait && j.ctx.Err() == nil
+	if !ok || trouble.Kind != Unstarted || !j.Patient || trouble.Failing >= e.cfg.StartWait || j.ctx.Err() != nil {
+		return nil
+	}
+	return trouble
 }
 
-// awaitChild waits for a child if j has found none. Where that takes too long, the next
+// awaitAgent waits for the agent if j has found none. Where that takes too long, the next
 // attempt has the failure.
-func (e *Executor) awaitChild(j *job) {
+func (e *Executor) awaitAgent(j *job) {
 	err := j.unstarted
 	j.unstarted = nil
-	for kills := 0; e.outlasts(j, err); {
+	for kills := 0; e.outlasts(j, err) != nil; {
 		if killed(err) {
 			kills++
 		} else {

@@ -11,9 +11,9 @@ import (
 )
 
 // mostVanished is how many attempts at a job may come to nothing, over all processes. What
-// ends codex before the model is asked may be what the message holds: codex unfolds pictures,
+// ends the agent before the model is asked may be what the message holds: codex unfolds pictures,
 // and a kernel that is short of memory kills it for that. A text has never done so; then
-// others have ended codex, which is borne as often as [killedTries].
+// others have ended the agent, which is borne as often as [killedTries].
 func (j *job) mostVanished() int {
 	if slices.ContainsFunc(j.input(), func(in agent.Input) bool { return in.Type != agent.InputText }) {
 		return startTries
@@ -23,7 +23,7 @@ func (j *job) mostVanished() int {
 
 // vanished counts an attempt that is in no history. It returns the job's end if that has
 // happened too often, or nil if another attempt is to be made. The journal counts, for the
-// runtime may be killed together with codex, each time.
+// runtime may be killed together with the agent, each time.
 func (e *Executor) vanished(j *job, t Turn, log *slog.Logger) *agent.Ended {
 	n := 0
 	err := insist.Until(j.ctx, e.log, "note an attempt that came to nothing", func(ctx context.Context) (err error) {

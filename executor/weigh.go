@@ -7,9 +7,9 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 )
 
-// errHeld is why an attempt was none: the model refused it before anything was
-// done, or codex could not be started. The job waits and is attempted again.
-var errHeld = errors.New("the job has to wait")
+// errWaits is why an attempt was none: the model refused it before anything was
+// done, or the agent could not be started. The job waits and is attempted again.
+var errWaits = errors.New("the job has to wait")
 
 // weigh looks at the end of an attempt: one that the model refused is none if it
 // had done nothing, and what the refusal says of the credential may concern all
@@ -20,7 +20,7 @@ func (e *Executor) weigh(j *job, t Turn, r *Result) (*agent.Ended, error) {
 		return e.relieve(j, t, r.End)
 	case r.Refused != nil && e.waitsOut(j, r.Refused, r.End.Tools):
 		t.Void()
-		return nil, errHeld
+		return nil, errWaits
 	}
 	t.Keep(r.End, false)
 	return r.End, nil
@@ -40,7 +40,7 @@ func (e *Executor) relieve(j *job, t Turn, end *agent.Ended) (*agent.Ended, erro
 	switch {
 	case refused != nil:
 		if e.waitsOut(j, refused, end.Tools) {
-			return nil, errHeld
+			return nil, errWaits
 		}
 		end.Failure = refused.Failure(end.Tools)
 		t.Keep(end, true)
@@ -93,4 +93,4 @@ func (j *job) mayWait(r *Refusal) bool {
 
 // promised reports whether the sender was told that the job waits for the end of
 // a limit, by us or perhaps by the process before us.
-func (j *job) promised() bool { return j.Accepted || j.standing.wasHeld() }
+func (j *job) promised() bool { return j.Accepted || j.pause.wasHeld() }

@@ -9,7 +9,7 @@
 // what turns leave running is ended (leftovers). Here are the conversations, their threads and the turns on
 // them. A file needs those that are further down only:
 //
-//	driver.go, session.go, ended.go    what the scheduler calls
+//	driver.go, session.go, scheduled.go what the scheduler calls
 //	requests.go, askers.go, tools.go   what codex calls
 //	lookup.go, compact.go              turns that were cut, conversations that are too long
 //	beginning.go, reading.go           a turn, from its begin to its end: asking.go, notes.go, stop.go,

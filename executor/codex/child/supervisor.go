@@ -19,7 +19,7 @@ import (
 //	down ──want──▶ starting ──▶ ready ──restart, death──▶ stopping ──▶ backoff ──▶ starting …
 //	                  └────────────── failed ────────────────────────────▲
 //
-// Once wanted, the child is kept alive until close: a death is followed by a
+// Once wanted, the child is kept alive until Close: a death is followed by a
 // new start, so that readiness recovers without a message having to fail first.
 type state string
 
@@ -189,7 +189,7 @@ func (s *Supervisor) startChild() (*Child, error) {
 }
 
 // attend holds c as the ready child until its end and reports whether it was
-// Of use: whether a turn ended on it.
+// of use: whether a turn ended on it.
 func (s *Supervisor) attend(c *Child) (useful bool) {
 	s.set(stateReady, c, nil)
 	select {

@@ -12,7 +12,7 @@ const (
 	mostAgentChanges = 64       // patches of one subagent
 )
 
-// subagents are those at work, by their threads. desk.mu guards them.
+// subagents are those at work, by their threads. Desk.mu guards them.
 type subagents struct {
 	at    map[string]*subagent
 	bytes int // of the changes that are kept

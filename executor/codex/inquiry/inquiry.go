@@ -306,7 +306,7 @@ func (in *Inquiry) Turn(ctx context.Context) string {
 	return in.turnID
 }
 
-// Close takes no more questions. It returns those that are left, and the ids of those that are open for all
+// close takes no more questions. It returns those that are left, and the ids of those that are open for all
 // that the observer knows.
 func (in *Inquiry) close() (left []*Question, posed []string) {
 	in.over()

@@ -42,7 +42,7 @@ func (g *Guard) learnWritable(in Places, session appserver.ThreadSession) {
 		WritableRoots []string `json:"writableRoots"`
 		NoSlashTmp    bool     `json:"excludeSlashTmp"`
 	}
-	_ = json.Unmarshal(session.Sandbox, &sandbox) // apart says so where it cannot be read
+	_ = json.Unmarshal(session.Sandbox, &sandbox) // [Guard.Apart] says so where it cannot be read
 	if sandbox.Type == "workspaceWrite" && !sandbox.NoSlashTmp {
 		roots = append(roots, "/tmp")
 	}

@@ -5,7 +5,7 @@ package told
 type Heard struct {
 	Loaded string // those that the thread was loaded with, which a compaction goes back to
 	Known  string // those that the model has heard last
-	Kept   string // what the journal has of known
+	Kept   string // what the journal has of Known
 	Told   bool   // the turn that runs has them with it
 	Times  int    // that turns had some with them
 }

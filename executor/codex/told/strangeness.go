@@ -59,5 +59,5 @@ func (s *Strangeness) Words(mayCompact bool) string {
 	return summarizedWords
 }
 
-// State is how it stands, for untold.
+// State is how it stands, for [Strangeness.Untold].
 func (s *Strangeness) State() int32 { return s.is.Load() }

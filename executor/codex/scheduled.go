@@ -90,6 +90,14 @@ func (t *turn) Steer(ctx context.Context, as executor.Attempt, input []agent.Inp
 	return err
 }
 
+// What codex does with a turn/steer (seen on 0.169.0): it answers at once and
+// keeps the input in memory. The model gets it when the tool that runs has ended,
+// or at once if none does: the text that streams is abandoned then, and only then
+// the message stands in the thread's history, with its client id, and is told as a
+// userMessage item. A turn that completes has taken all that was acknowledged, in
+// its last millisecond too (114 of 114 times). One that is interrupted, fails or
+// dies with the child before that has not, and nothing is left of the message.
+
 // steerTimeout is how long codex may take to answer a turn/steer, which it does
 // within milliseconds. Behind it the message is neither taken for arrived nor sent
 // again: the thread's history says what became of it.
