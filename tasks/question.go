@@ -16,7 +16,8 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/reply"
 )
 
-// A keptQuestion is what the journal keeps of a question, for the next process.
+// A keptQuestion is what the journal keeps of a question, for the next process. What [agent.Question] has more is added
+// here, and in row and readQuestion; Accepts is not kept, since an answer over a restart is given in other words.
 type keptQuestion struct {
 	Job        string         `json:"job"` // that has asked
 	Kind       string         `json:"kind,omitempty"`

@@ -1,4 +1,4 @@
-// Package insist does again what has to work in the end.
+// Package insist tries again what has to work in the end: the journal here, and by its delays the start of a child.
 package insist
 
 import (
