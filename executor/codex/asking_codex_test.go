@@ -32,7 +32,7 @@ func asks(args ...string) func(*config) {
 // withMCP adds the server of this binary.
 func withMCP(args ...string) func(*config) {
 	exe, _ := os.Executable()
-	return asks(append([]string{"-c", fmt.Sprintf(`mcp_servers.asker={command=%q,env={%s="1"}}`, exe, mcpVar)}, args...)...)
+	return asks(append([]string{"-c", fmt.Sprintf(`mcp_servers.asker={command=%q,env={%s="1"},startup_timeout_sec=120}`, exe, mcpVar)}, args...)...)
 }
 
 const userInput = `call request_user_input {"questions":[{"id":"colour","header":"Colour","question":"Which colour?",` +
