@@ -117,7 +117,7 @@ func (f faults) Handle(_ context.Context, rec slog.Record) error {
 		return true
 	})
 	f.story.tell(job, "log: %s", text)
-	if strings.HasPrefix(rec.Message, "a task could not be saved") {
+	if strings.HasPrefix(rec.Message, "a task could not be saved") && strings.Contains(text, errFull.Error()) {
 		f.lacks(task)
 	}
 	if rec.Message == "a job has gone a way that there is not" {
