@@ -30,11 +30,10 @@ func (e *Executor) waitsFor(j *job, err error) error {
 
 // outlasts returns the trouble of which err is, if j waits because of it; else nil.
 func (e *Executor) outlasts(j *job, err error) *Trouble {
-	trouble, ok := errors.AsType[*Trouble](err)
-	if !ok || trouble.Kind != Unstarted || !j.Patient || trouble.Failing >= e.cfg.StartWait || j.ctx.Err() != nil {
-		return nil
+	if trouble, ok := errors.AsType[*Trouble](err); ok && trouble.Kind == Unstarted && j.Patient && trouble.Failing < e.cfg.StartWait && j.ctx.Err() == nil {
+		return trouble
 	}
-	return trouble
+	return nil
 }
 
 // awaitAgent waits for the agent if j has found none. Where that takes too long, the next
