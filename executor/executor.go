@@ -42,7 +42,7 @@ type job struct {
 	compacted bool     // its thread was compacted for it
 	goOn      bool     // its next attempt goes on where the one before met the end of the context
 	refusals  int      // attempts that the model refused for the credential or a limit
-	aside     *Refusal // that it is about to wait out alone, or nil; of whoever serves it
+	aside     *Refusal // that it is about to wait out alone, or nil; of the goroutine that serves it
 	unstarted error    // the failed start of the agent that it is about to wait out, or nil; likewise
 	seen      Turn     // of the attempt that Cut is about, where this process has seen it; else nil
 	pause     pauseTold

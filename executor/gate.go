@@ -20,7 +20,7 @@ func (e *Executor) tellAll() {
 }
 
 // tell tells a waiting job how the hold stands. A job that is turned away ends,
-// unless somebody serves it: it finds out by itself.
+// unless it is served: then it finds out by itself.
 func (e *Executor) tell(j *job) {
 	now := e.hold.look()
 	if away := e.turnedAway(j, now); away != nil {
@@ -64,7 +64,7 @@ func (e *Executor) gate(j *job) *agent.Ended {
 		if away := e.turnedAway(j, now); away != nil {
 			return away
 		}
-		e.hold.news() // somebody waits
+		e.hold.news() // a job waits
 		j.pause.update(e.hold, j.observe)
 		select {
 		case <-now.changed:

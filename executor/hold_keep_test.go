@@ -58,7 +58,7 @@ func TestLimitIsNotProbedInALoop(t *testing.T) {
 		by := &absent{err: errors.New("not now")}
 		e := New(Config{LimitProbe: time.Hour}, by)
 		e.mu.Lock()
-		e.waiting = 1 // somebody wants to know
+		e.waiting = 1 // a job wants to know
 		e.mu.Unlock()
 		e.hold.refused(&Refusal{Kind: agent.FailLimit, Limit: "5h", Until: time.Now().Add(2 * time.Second)})
 		time.Sleep(10 * time.Minute)

@@ -79,7 +79,7 @@ func (h hosting) AdmitMute(job string, turn any) (leave func(), ok bool) {
 
 func (h hosting) MuteNotice(n int) string { return h.e.mutes.notice(n) }
 
-// isMute reports whether nobody whose answers are taken has a message in the turn of a job.
+// isMute reports whether the turn of a job has no message of a sender whose answers are taken.
 func (e *Executor) isMute(jobID string) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()

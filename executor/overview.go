@@ -51,8 +51,8 @@ func (e *Executor) Overview() Overview {
 	return o
 }
 
-// withJobs adds the jobs to the conversations that they are of. Whoever sends a message waits for the
-// lock, so there is nothing more done under it.
+// withJobs adds the jobs to the conversations that they are of. Each message that comes waits for the
+// lock, so nothing more is done under it.
 func (e *Executor) withJobs(of []Conversation) []Conversation {
 	known := make(map[string]Conversation, len(of))
 	for _, o := range of {

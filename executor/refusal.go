@@ -14,7 +14,7 @@ import (
 type Refusal struct {
 	Kind   agent.FailureKind // FailAuth or FailLimit
 	Code   string            // the agent's name of the error
-	Why    string            // in the agent's words, fit for whoever sent the message
+	Why    string            // in the agent's words, fit for the sender of the message
 	Status int               // of HTTP, or 0
 	Usage  bool              // the limit is the allowance of the account
 	Limit  string            // the name of the limit
@@ -33,7 +33,7 @@ func (r *Refusal) Alone() bool {
 	return r.Model != "" || r.Unsure || r.Kind == agent.FailAuth && r.Status == http.StatusForbidden
 }
 
-// Failure is what whoever sent the message is told.
+// Failure is what the sender of the message is told.
 func (r *Refusal) Failure(tools bool) *agent.Failure {
 	f := &agent.Failure{Kind: r.Kind, Code: r.Code, Message: r.Why, Limit: r.Limit, ResetsAt: r.Until}
 	if r.Kind == agent.FailLimit {

@@ -37,7 +37,7 @@ func New(cfg Config, by Driver) *Executor {
 func (e *Executor) Submit(j Job, observe Observer) (ahead int, err error) {
 	accepted, ahead, err := e.enqueue(j, observe)
 	if err == nil && e.hold.look().cause != nil {
-		e.hold.news() // somebody waits
+		e.hold.news() // a job waits
 		e.tell(accepted)
 	}
 	return ahead, err

@@ -12,7 +12,7 @@ import (
 // A Trouble is why an attempt at a job did not become a turn, or was cut off.
 type Trouble struct {
 	Kind    TroubleKind
-	Killed  bool          // somebody has killed the agent, which has not failed by itself
+	Killed  bool          // the agent was killed from outside, and has not failed by itself
 	Wait    time.Duration // that lies between the attempt and the next
 	Failing time.Duration // for which starts have failed in a row; of Unstarted
 	End     agent.Ended   // of the job, if nothing more is tried; it has a Failure

@@ -24,7 +24,7 @@ func (t *turn) tellQuestions() *agent.Ended {
 			return end
 		}
 	}
-	if t.stopping != nil { // nobody is asked any more
+	if t.stopping != nil { // no question is put any more
 		return nil
 	}
 	if t.inquiry.Doubted() {

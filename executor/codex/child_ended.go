@@ -40,7 +40,7 @@ func (d *Driver) childEnded(dead *child.Child) {
 }
 
 // endAllLeftovers kills what is left of the commands of all our threads. It is
-// for the time after a child's end, when nobody is left who would end them.
+// for the time after a child's end, when nothing is left that would end them.
 func (d *Driver) endAllLeftovers() {
 	ctx, cancel := context.WithTimeout(context.Background(), d.cfg.Grace)
 	defer cancel()

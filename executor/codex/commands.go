@@ -33,7 +33,7 @@ func (t *turn) endTerminals(ctx context.Context) error {
 
 // endLeftovers kills what this turn's commands have started and put out of
 // codex's reach, in a session of its own. A command may run before codex says
-// so: whatever is not of an earlier turn of the thread is of this one. An id that the model's
+// so: what is not of an earlier turn of the thread is of this one. An id that the model's
 // endpoint gives again is this turn's, too.
 func (t *turn) endLeftovers() {
 	ctx, cancel := t.callContext()

@@ -23,7 +23,7 @@ type Config struct {
 	Child appserver.Config
 	// Mend puts right what commands can break for all others, before each turn; nil is nothing.
 	Mend func()
-	// OnItem hears of each item as it begins and as it ends, of whatever turn, subagent or script
+	// OnItem hears of each item as it begins and as it ends, of any turn, subagent or script
 	// it is; nil is nothing.
 	OnItem func(agent.Item)
 	// Prepare is asked how codex is to be started, before each start of it; nil means
@@ -95,7 +95,7 @@ type Config struct {
 // A Launch is what may differ from one start of codex to the next.
 type Launch = child.Launch
 
-// Unready is an error of Config.Prepare whose text is meant for whoever has sent a
+// Unready is an error of Config.Prepare whose text is meant for the sender of a
 // message: it says what to do.
 type Unready = child.Unready
 

@@ -42,7 +42,7 @@ func (d *Driver) fork(ctx context.Context, c *conversation, on *child.Child) err
 	}
 	c.learn(params, session)
 	c.resumable, c.history = true, true
-	c.heard = told.Heard{Loaded: instructions, Known: c.heard.Known} // a fork begins as the thread that it is of, whatever it is loaded with (seen on 0.169.0)
+	c.heard = told.Heard{Loaded: instructions, Known: c.heard.Known} // a fork begins as the thread that it is of, however it is loaded (seen on 0.169.0)
 	d.loaded(c, on)
 	return nil
 }

@@ -32,7 +32,7 @@ func (d *Driver) allowed(o agent.Options) grant {
 	return grant{cmp.Or(o.ApprovalPolicy, own.policy), cmp.Or(o.Sandbox, own.sandbox)}
 }
 
-// mayAsk reports whether somebody is there to answer what a turn asks.
+// mayAsk reports whether there are people to answer what a turn asks.
 func (d *Driver) mayAsk(o agent.Options) bool { return d.allowed(o).policy != agent.Never }
 
 // everythingAllowed reports whether codex may do everything without asking in a

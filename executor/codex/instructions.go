@@ -145,7 +145,7 @@ func (d *Driver) keepHeard(c *conversation) {
 	c.heard.Kept = c.heard.Known
 }
 
-// warn has a turn tell the model what is owed of words that nobody has sent here.
+// warn has a turn tell the model what is owed of words that were not sent here.
 func (c *conversation) warn(params *appserver.TurnStartParams) {
 	if words := c.strange.Words(c.mayCompact(params)); words != "" {
 		c.heard.Times++ // codex shows nothing twice under one name

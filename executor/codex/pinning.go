@@ -42,7 +42,7 @@ func (d *Driver) Forget(ctx context.Context, key string) error {
 	return d.letGoOf(ctx, key, d.unload)
 }
 
-// Drop is Forget for a conversation that nobody wants to go on with: a command that
+// Drop is Forget for a conversation that is not gone on with: a command that
 // it has left running does not keep it, but ends with its thread, within a
 // minute.
 func (d *Driver) Drop(ctx context.Context, key string) error {

@@ -44,7 +44,7 @@ func (d *Driver) decline(req *appserver.Request, asks ask.Request, why string) {
 	d.log.Info("what codex asked was declined", "method", req.Method, "thread_id", req.ThreadID, "why", why, "err", err)
 }
 
-// withdraw tells the observer that nobody needs the answers any more, and why,
+// withdraw tells the observer that the answers are not needed any more, and why,
 // where the job goes on after the turn.
 func (t *turn) withdraw(why string) {
 	t.endQuestions()

@@ -44,5 +44,5 @@ func (t *turn) doubtLeft() time.Duration {
 // doubtTime is for how long codex has to call a turn interrupted, without having told its
 // end, until it is believed. Between the answer of turn/start and the begin of its work a
 // turn reads interrupted, too (seen on 0.169.0: some milliseconds, a second on a busy
-// machine), and whoever let go of it then would have it run unseen.
+// machine), and to let go of it then would have it run unseen.
 const doubtTime = 3 * time.Second

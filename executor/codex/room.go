@@ -28,7 +28,7 @@ func (d *Driver) unloadBeyond(on *child.Child, more int, unload func(*conversati
 		}
 		passed[c] = true
 		if c.lock.TryLock() {
-			if d.isLoaded(c, on) { // nobody was faster
+			if d.isLoaded(c, on) { // it was not done meanwhile
 				unload(c)
 			}
 			c.lock.Unlock()
@@ -90,7 +90,7 @@ func (d *Driver) evict(ctx context.Context, c *conversation, on *child.Child) {
 	d.unsubscribe(ctx, c, on)
 }
 
-// unsubscribe takes the thread of c out of the child, whatever runs there.
+// unsubscribe takes the thread of c out of the child, with what runs there.
 func (d *Driver) unsubscribe(ctx context.Context, c *conversation, on *child.Child) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shortCallTimeout)
 	defer cancel()

@@ -49,7 +49,7 @@ func (d *Driver) load(ctx context.Context, c *conversation, on *child.Child) err
 }
 
 // isLost reports whether a refused resume means that the thread cannot be had
-// any more: whatever codex refuses for good, a damaged file included.
+// any more: all that codex refuses for good, a damaged file included.
 func isLost(err error) bool {
 	_, refused := errors.AsType[*appserver.RPCError](err)
 	passing := appserver.IsActiveWriter(err) || appserver.IsOverloaded(err) || appserver.IsBadConfig(err) || appserver.IsWithoutServer(err) || appserver.IsPassing(err)

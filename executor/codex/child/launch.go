@@ -31,7 +31,7 @@ type Launch struct {
 	ModelProvider string
 }
 
-// Unready is an error of [Config].Prepare whose text is meant for whoever has sent a
+// Unready is an error of [Config].Prepare whose text is meant for the sender of a
 // message: it says what to do.
 type Unready string
 

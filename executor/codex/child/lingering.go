@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// codex keeps a thread loaded for a minute after nobody follows it any more (seen on 0.169.0), with
+// codex keeps a thread loaded for a minute after it is no longer followed (seen on 0.169.0), with
 // two open files and some MiB. So many conversations one after the other would be as many threads
 // that are loaded; beyond a number they are unloaded at once, which writes to the disk.
 const lingersFor = 70 * time.Second

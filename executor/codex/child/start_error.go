@@ -1,6 +1,6 @@
 package child
 
-// A StartError reports that the child could not be started, whatever way it
+// A StartError reports that the child could not be started, whichever way it
 // failed in.
 type StartError struct{ error }
 

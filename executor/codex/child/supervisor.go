@@ -66,7 +66,7 @@ type Supervisor struct {
 	quitNow context.CancelFunc
 	done    chan struct{} // closed when the goroutine has ended
 	killed  atomic.Bool   // end without grace
-	wake    chan struct{} // 1-buffered: somebody waits for the child, so the backoff is cut to its least
+	wake    chan struct{} // 1-buffered: the child is waited for, so the backoff is cut to its least
 
 	mu       sync.Mutex // guards the fields below
 	state    state

@@ -58,7 +58,7 @@ type uncounted struct{}
 
 func (uncounted) LimitUsed(string, int) {}
 
-// FuzzLimits: whatever is said of limits can be told on, in JSON, and in few words.
+// FuzzLimits: all that is said of limits can be told on, in JSON, and in few words.
 func FuzzLimits(f *testing.F) {
 	f.Add("5h", 100, int64(300), int64(1_700_000_100))
 	f.Add(strings.Repeat("x", 1<<10), -1, int64(math.MaxInt64), int64(999_999_999_999))

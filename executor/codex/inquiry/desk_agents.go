@@ -47,7 +47,7 @@ func (d *Desk) AgentsItem(note appserver.Notification) (item appserver.Item, ok 
 	return n.Item, true
 }
 
-// calledTwice notes an item of a thread that nobody follows, and reports whether it may be a
+// calledTwice notes an item of a thread that is not followed, and reports whether it may be a
 // subagent's second call with one id: one that is too long to be kept may be that of any number.
 func (d *Desk) calledTwice(n appserver.ItemNote, started bool) bool {
 	d.mu.Lock()

@@ -18,7 +18,7 @@ import (
 // started, for codex may ask before we know that it has begun, until its end.
 //
 // Three parties touch it: the goroutine of each question, which waits and
-// expires; the turn's, which tells the observer; and whoever answers.
+// expires; the turn's, which tells the observer; and the one that answers.
 type Inquiry struct {
 	executor.Order
 	ThreadID string
@@ -36,7 +36,7 @@ type Inquiry struct {
 	given  []*Question      // open no more, but codex does not have the answer yet
 	count  int              // questions that were given an id
 	excess int              // questions beyond the most, which the observer has not been told of
-	muted  int              // the same of those that wait for nobody, for the job is mute
+	muted  int              // the same of those that must not wait, for the job is mute
 	news   []agent.Answered // to be told to the observer
 	gone   map[string]bool  // requests that codex has withdrawn before they came here
 	off    bool             // an answer has ended the turn

@@ -23,7 +23,7 @@ func (c *Credential) Refresh() {
 // jittered is about d: many runtimes that were started together must not come
 // together.
 func jittered(d time.Duration) time.Duration {
-	return time.Duration((0.8 + 0.4*rand.Float64()) * float64(d)) //nolint:gosec // nobody guesses it to any end
+	return time.Duration((0.8 + 0.4*rand.Float64()) * float64(d)) //nolint:gosec // a guess at it is of no use
 }
 
 // refreshOnce renews a ChatGPT login, if that is what codex uses. A login that

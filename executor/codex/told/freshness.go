@@ -19,7 +19,7 @@ func (f Freshness) ToModel() string {
 	return why + "If the user refers to something you do not know, say so and ask."
 }
 
-// ToSender is what whoever sent the message reads.
+// ToSender is what the sender of the message reads.
 func (f Freshness) ToSender() string {
 	if f == OtherTools {
 		return "The tools of codex have changed; it starts afresh, without the earlier history of this conversation."

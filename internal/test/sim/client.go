@@ -179,7 +179,7 @@ func (r *run) reply(id a2a.TaskID) {
 	}
 	d := r.world.of("reply", id, n)
 	if d.happens(20) {
-		return // nobody is there
+		return // it is not answered
 	}
 	after := d.between(0, time.Minute)
 	r.clients.Go(func() {

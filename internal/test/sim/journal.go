@@ -33,7 +33,7 @@ func (j *journal) may() error {
 	return nil
 }
 
-// write does a write, if it can be. One that was on its way when the runtime died may have been done, and nobody hears of it.
+// write does a write, if it can be. One that was on its way when the runtime died may have been done, unheard.
 func (j *journal) write(do func() error) error {
 	n := j.writes.Add(1)
 	j.strikes(n)
