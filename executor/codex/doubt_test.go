@@ -53,7 +53,7 @@ func TestLostInterruption(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e := onFake(t, c.script, nil) // whose period of grace is shorter than the doubt
+			e := onFake(t, c.script, func(c *config) { c.Grace = 2 * time.Second }) // which is shorter than the doubt
 			w := submit(t, e, "j1", "one", c.text)
 			eventually(t, "the turn to start", started(w))
 			if c.cancel {

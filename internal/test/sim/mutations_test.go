@@ -122,6 +122,8 @@ func TestMutations(t *testing.T) {
 			switch {
 			case err == nil:
 				t.Errorf("%d seeds find nothing", *seeds)
+			case strings.Contains(out, "[build failed]"):
+				t.Errorf("it is no program: %.600s", out)
 			case found != nil:
 				t.Logf("seed %s: %s", found[1], found[2])
 			default:
