@@ -31,28 +31,12 @@ func mutations() []mutation {
 			"case f.State == Refused, f.State == Concluded:", "case f.State == Refused:",
 		},
 		{
-			"an attempt is not written down before it is made", "executor/journal.go",
-			"return e.cfg.Journal.Begin(ctx, next)", "return nil",
-		},
-		{
 			"what was cut off by our own death is begun anew", "tasks/recover.go",
 			"if m := r.recovered; m.Attempt > 0 {", "if m := r.recovered; m.Attempt > 99 {",
 		},
 		{
 			"what an earlier process has accepted is taken up in another order", "tasks/recover.go",
 			"cmp.Compare(a.recovered.Seq, b.recovered.Seq)", "cmp.Compare(b.recovered.Seq, a.recovered.Seq)",
-		},
-		{
-			"a journal that fails is not asked again", "internal/insist/insist.go",
-			"if err == nil {\n			return nil", "if err != context.Canceled {\n			return nil",
-		},
-		{
-			"a message that was refused after a tool had run is run again", "executor/weigh.go",
-			"return !tools && (", "return (",
-		},
-		{
-			"what cannot be looked up is run again", "executor/cut.go",
-			"return interrupted(soFar(t), true, cutOffText), nil", "return nil, nil",
 		},
 		{
 			"a message whose way into the turn is not known is sent again", "executor/steered.go",
@@ -79,20 +63,8 @@ func mutations() []mutation {
 			"defer j.slot.release()", "defer func() {}()",
 		},
 		{
-			"who is canceled while it waits stays in the queue", "executor/places.go",
-			"q.jobs = append(q.jobs[:i], q.jobs[i+1:]...)", "q.jobs = append([]*job(nil), q.jobs...)",
-		},
-		{
 			"the end of a turn that our own stop has cut is the message's", "executor/ends.go",
 			"if errors.Is(cause, ErrShutdown) {", "if cause == nil {",
-		},
-		{
-			"a void turn keeps the messages that it was sent", "executor/steer.go",
-			"		default:\n			e.enterLocked(s, stageOffered)\n", "		default:\n",
-		},
-		{
-			"the runtime begins jobs while it stops", "executor/drain.go",
-			"if e.drain.on {", "if e.drain.on && e.waiting < 0 {",
 		},
 	}
 }
