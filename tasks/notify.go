@@ -98,7 +98,7 @@ func withNotice(meta map[string]any, n *store.Notice) map[string]any {
 	return out
 }
 
-// notice makes what is said of the task's end; nil if nobody has asked for it. It is about to enter the
+// notice makes what is said of the task's end; nil if it was not asked for. It is about to enter the
 // state.
 func (t *state) notice(state a2a.TaskState, status *a2a.Message) *store.Notice {
 	wish, ok := t.meta[keys.Notification].(map[string]any)

@@ -44,7 +44,7 @@ func manyFailure(most int) *agent.Failure {
 
 // errUnbidden is the cause for which a turn is ended that codex had begun for other words when it
 // took the message into it.
-var errUnbidden = errors.New("codex has begun the turn for words that nobody has sent here")
+var errUnbidden = errors.New("codex has begun the turn for words that were not sent here")
 
 // unbiddenFailure is what the sender of its message is told.
 func unbiddenFailure() *agent.Failure {

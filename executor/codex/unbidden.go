@@ -37,7 +37,7 @@ func (d *Driver) emptyQueue(ctx context.Context, c *conversation, on *child.Chil
 		d.log.Warn("codex's own queue cannot be emptied; a turn that it begins for it is ended", "thread_id", c.threadID, "err", err)
 	}
 	if deleted > 0 {
-		d.log.Warn("codex's own queue had what nobody has sent here, and it was deleted", "thread_id", c.threadID, "count", deleted, "fix", unbiddenFix)
+		d.log.Warn("codex's own queue had what was not sent here, and it was deleted", "thread_id", c.threadID, "count", deleted, "fix", unbiddenFix)
 	}
 }
 

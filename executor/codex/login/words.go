@@ -47,7 +47,7 @@ func (k *keeper) words() (string, map[string]any) {
 		return fmt.Sprintf("The model's provider refused the credential (%s). There is another one by now, which codex takes as soon as no turn is begun: answer the questions that are open, or cancel their tasks%s.", k.why.Why, then),
 			map[string]any{}
 	case variable != "":
-		return fmt.Sprintf("The model's provider needs a valid key in %s (%s). Whoever runs this has to set it and restart the runtime%s.", variable, k.why.Why, then),
+		return fmt.Sprintf("The model's provider needs a valid key in %s (%s). The operator has to set it and restart the runtime%s.", variable, k.why.Why, then),
 			map[string]any{"variable": variable}
 	case k.known && k.account.Account != nil && k.account.Account.Type == "apiKey":
 		return fmt.Sprintf("The model's provider refused the API key that codex has stored (%s). Log codex in anew on its machine, as the user that it runs as (codex login)%s.", k.why.Why, then),
