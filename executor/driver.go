@@ -25,8 +25,8 @@ type Driver interface {
 	// the [Host].
 	Idle()
 	// Close ends the agent and all that the driver has begun, and returns when they are gone. Served is
-	// closed once no turn is served any more: the end of the agent ends those that are. After the end of ctx
-	// nothing is waited for, and the error says so.
+	// closed once no turn is served any more. After the end of ctx the agent is killed, which ends those that
+	// are, and the error says so.
 	Close(ctx context.Context, served <-chan struct{}) error
 
 	Credential
@@ -62,7 +62,7 @@ type Session interface {
 	Recall(ctx context.Context, cut bool, full func()) error
 	// Prepare gets all ready for a turn, and says where that will be.
 	Prepare(ctx context.Context, o agent.Options) (Thread, error)
-	// Start begins a turn. It has waited for Prepare, and the attempt stands in the [Journal].
+	// Start begins a turn. Prepare comes before it, and the attempt stands in the [Journal] by then.
 	Start(of Order) (Turn, error)
 	// LookUp finds out what became of an attempt, of whose turn this process has seen so much; nil for nothing.
 	LookUp(ctx context.Context, of Attempt, seen Turn) (Finding, error)

@@ -75,8 +75,8 @@ func (e *Executor) gate(j *job) *agent.Ended {
 	}
 }
 
-// somebodyIsThere reports whether a job waits.
-func (e *Executor) somebodyIsThere() bool {
+// hasWaiting reports whether a job waits.
+func (e *Executor) hasWaiting() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.waiting > 0

@@ -22,7 +22,7 @@ func New(cfg Config, by Driver) *Executor {
 		budget: newBudget(cfg.MaxBytes, cfg.MaxWaiting),
 	}
 	e.hold = newHold(around{
-		by: by, root: root, start: e.wg.Go, waits: e.somebodyIsThere, tell: e.tellAll,
+		by: by, root: root, start: e.wg.Go, waits: e.hasWaiting, tell: e.tellAll,
 		probeEvery: cfg.LimitProbe, metrics: cfg.Metrics, log: cfg.Logger,
 	})
 	e.slots = newSlots(cfg.MaxTurns, cfg.MaxQuestions, by.Idle)

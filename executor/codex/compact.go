@@ -21,9 +21,9 @@ type shortening struct {
 	turn  *turn // that summarises; nil if it did not begin
 }
 
-// shorten has codex summarise the thread, after the turn has met the end of the context. It
+// Shorten implements [executor.Turn]: it has codex summarise the thread, after the turn has met the end of the context. It
 // returns why the model refuses to do that, if it does.
-func (t *turn) shorten(end *agent.Ended) (refused *executor.Refusal, err error) {
+func (t *turn) Shorten(end *agent.Ended) (refused *executor.Refusal, err error) {
 	t.withdraw(overWithout)
 	t.To.Tell(agent.Notice{Text: compacting})
 	t.shortened.tried, t.shortened.out = true, !end.Tools && t.d.takeBack(t.c, t)

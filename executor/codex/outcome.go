@@ -20,7 +20,7 @@ func (t *turn) settle(final appserver.Turn) *agent.Ended {
 		t.endCommands()
 	}
 	end := t.summary()
-	end.Tools = t.record.Tools() || final.Status != appserver.TurnCompleted && t.tools()
+	end.Tools = t.record.Tools() || final.Status != appserver.TurnCompleted && t.HasWorked()
 	switch {
 	case final.Status == appserver.TurnCompleted && !t.isNone():
 		end.Outcome = agent.Completed // also when a cancel came too late
@@ -67,7 +67,7 @@ func (t *turn) died(err error) *agent.Ended {
 	t.endLeftovers()
 	if t.stopping != nil {
 		end := t.summary()
-		end.Tools = t.tools()
+		end.Tools = t.HasWorked()
 		t.fillStopped(&end)
 		return &end
 	}

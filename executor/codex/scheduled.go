@@ -44,10 +44,10 @@ func (t *turn) Keep(end *agent.Ended, tooLong bool) {
 }
 
 // Void takes the turn out of the history.
-func (t *turn) Void() { t.void() }
-
-// Shorten has codex summarise the thread.
-func (t *turn) Shorten(end *agent.Ended) (*executor.Refusal, error) { return t.shorten(end) }
+func (t *turn) Void() {
+	t.withdraw(overWithout)
+	t.d.takeBack(t.c, t)
+}
 
 // Leave ends subagents: those of a turn that failed, and those of other agents, which have any number of
 // conversations.
@@ -65,15 +65,6 @@ func (t *turn) SoFar() agent.Ended {
 	end := t.summary()
 	end.Tools = t.record.Tools()
 	return end
-}
-
-// HasWorked also looks into the thread's file.
-func (t *turn) HasWorked() bool { return t.tools() }
-
-// void has the turn be none: its message is attempted again.
-func (t *turn) void() {
-	t.withdraw(overWithout)
-	t.d.takeBack(t.c, t)
 }
 
 // Steer implements [executor.Turn]. After an error that is none of codex's the thread's history says what

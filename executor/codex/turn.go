@@ -91,9 +91,9 @@ func (t *turn) summary() agent.Ended {
 	return agent.Ended{Messages: t.record.Messages, Diff: t.record.Diff, Usage: t.record.Usage}
 }
 
-// tools reports whether a tool of the turn started. A command may run before
+// HasWorked implements [executor.Turn]: it reports whether a tool of the turn started. A command may run before
 // codex says so on stdout, but not before it has written it down.
-func (t *turn) tools() bool {
+func (t *turn) HasWorked() bool {
 	if t.record.Tools() {
 		return true
 	}

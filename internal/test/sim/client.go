@@ -12,7 +12,6 @@ import (
 // A message is one that a client sends until it is accepted.
 type message struct {
 	id, context string
-	order       int // in its context
 	accepted    bool
 	refused     bool
 	task        a2a.TaskID
@@ -29,7 +28,7 @@ func (r *run) client(name string, messages int) {
 	for i := range messages {
 		d := r.world.of("client", name, i)
 		time.Sleep(d.between(0, pauses[d.IntN(len(pauses))]))
-		m := &message{id: fmt.Sprintf("%s-m%d", name, i), context: name, order: i, before: before}
+		m := &message{id: fmt.Sprintf("%s-m%d", name, i), context: name, before: before}
 		if before != nil && d.happens(r.world.weather.names) {
 			m.into = r.books.taskOf(before)
 		}

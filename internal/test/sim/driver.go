@@ -30,7 +30,6 @@ type driver struct {
 
 // A child is one process of the agent.
 type child struct {
-	name   string
 	died   chan struct{}
 	killed bool
 }
@@ -105,7 +104,7 @@ func (d *driver) start(name []any, over chan struct{}) {
 		d.story.tell("", "the agent does not start")
 	default:
 		d.failing = time.Time{}
-		d.child = &child{name: "child", died: make(chan struct{})}
+		d.child = &child{died: make(chan struct{})}
 		d.story.tell("", "the agent is there")
 	}
 }
