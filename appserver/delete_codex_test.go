@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/rollout"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
@@ -43,7 +44,7 @@ func TestCodexDelete(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if sizes, err := appserver.RolloutSizes(home, func(thread, path string) string { return thread + appserver.SessionOf(path) }); err != nil || sizes[id+id] != info.Size() {
+		if sizes, err := (rollout.Home{Dir: home}).Sizes(func(thread, path string) string { return thread + rollout.SessionOf(path) }); err != nil || sizes[id+id] != info.Size() {
 			t.Errorf("%s: %d bytes in %s, and %v, %v", name, info.Size(), path, sizes, err)
 		}
 		if err := before(id, path); err != nil {

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/rollout"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
@@ -82,7 +82,7 @@ func TestForeignThreadsGoOn(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if has, err := appserver.HasRollout(homeOf(cfg), theirs); err != nil || !has {
+			if has, err := (rollout.Home{Dir: homeOf(cfg)}).Has(theirs); err != nil || !has {
 				t.Errorf("the session of the other program is gone, %v", err)
 			}
 		})

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/rollout"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
@@ -236,7 +236,7 @@ func TestDelete(t *testing.T) {
 	w := submit(t, e, "j1", "one", "say hello")
 	w.wait(t)
 	thread := seen[agent.Started](w)[0].ThreadID
-	if there, err := appserver.HasRollout(home, thread); !there || err != nil {
+	if there, err := (rollout.Home{Dir: home}).Has(thread); !there || err != nil {
 		t.Fatalf("%s has no file: %v", thread, err)
 	}
 	if err := e.Forget(t.Context(), "one"); err != nil {
@@ -247,7 +247,7 @@ func TestDelete(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if there, err := appserver.HasRollout(home, thread); there || err != nil {
+	if there, err := (rollout.Home{Dir: home}).Has(thread); there || err != nil {
 		t.Errorf("%s has a file still; %v", thread, err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/failure"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/rollout"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/sandbox"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/within"
@@ -85,10 +86,10 @@ type Config struct {
 	Redact  func(string) string // applied to texts of codex before they are shown; nil leaves them
 	Hide    func(string) string // applied to what is asked: takes known secrets out and nothing else; nil leaves it
 	Metrics Metrics             // nil counts nothing
-	// ReadTrace says what a rollout file has of a message; nil is [appserver.ReadTrace].
-	ReadTrace func(path, clientID string) (appserver.Trace, error)
-	// FindTrace says what all files of its thread have of a message; nil is [appserver.FindTrace].
-	FindTrace func(path, clientID string) (appserver.Trace, error)
+	// ReadTrace says what a rollout file has of a message; nil is [rollout.ReadTrace].
+	ReadTrace func(path, clientID string) (rollout.Trace, error)
+	// FindTrace says what all files of its thread have of a message; nil is [rollout.FindTrace].
+	FindTrace func(path, clientID string) (rollout.Trace, error)
 	Logger    *slog.Logger // nil discards
 }
 
@@ -134,10 +135,10 @@ func (c Config) withDefaults() Config {
 		c.Metrics = noMetrics{}
 	}
 	if c.ReadTrace == nil {
-		c.ReadTrace = c.asUser(appserver.ReadTrace)
+		c.ReadTrace = c.asUser(rollout.ReadTrace)
 	}
 	if c.FindTrace == nil {
-		c.FindTrace = c.asUser(appserver.FindTrace)
+		c.FindTrace = c.asUser(rollout.FindTrace)
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
@@ -151,8 +152,8 @@ func (c Config) terms() sandbox.Terms {
 }
 
 // asUser reads traces as the user that codex runs as.
-func (c Config) asUser(read func(path, clientID string) (appserver.Trace, error)) func(path, clientID string) (appserver.Trace, error) {
-	return func(path, clientID string) (appserver.Trace, error) {
-		return asuser.Value(c.Child.User, func() (appserver.Trace, error) { return read(path, clientID) })
+func (c Config) asUser(read func(path, clientID string) (rollout.Trace, error)) func(path, clientID string) (rollout.Trace, error) {
+	return func(path, clientID string) (rollout.Trace, error) {
+		return asuser.Value(c.Child.User, func() (rollout.Trace, error) { return read(path, clientID) })
 	}
 }

@@ -5,9 +5,9 @@
 //
 // What can be understood by itself has a package: the codex that runs (child), what it comes to the model with
 // (login), what its errors mean (failure), what it shows of a turn (items), what it asks, and who asks (ask,
-// inquiry), what its commands can do (sandbox), what the model is told beside the messages (told), and how
-// what turns leave running is ended (leftovers). Here are the conversations, their threads and the turns on
-// them. A file needs those that are further down only:
+// inquiry), what its commands can do (sandbox), what the model is told beside the messages (told), how what
+// turns leave running is ended (leftovers), and the files that it keeps threads in (rollout). Here are the
+// conversations, their threads and the turns on them. A file needs those that are further down only:
 //
 //	driver.go, session.go, scheduled.go what the scheduler calls
 //	requests.go, askers.go, tools.go   what codex calls

@@ -11,6 +11,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/inquiry"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/items"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/rollout"
 )
 
 // A finding is what codex knows of an attempt.
@@ -109,7 +110,7 @@ func (d *Driver) loadCut(ctx context.Context, c *conversation, on *child.Child) 
 
 // traceOf is what the thread's files have of an attempt, whose turn is in the history if it is
 // not nil. Behind a fork the files of the thread that it is of have it, and what was taken back in that.
-func (d *Driver) traceOf(c *conversation, of executor.Attempt, turn *appserver.Turn) (trace appserver.Trace, err error) {
+func (d *Driver) traceOf(c *conversation, of executor.Attempt, turn *appserver.Turn) (trace rollout.Trace, err error) {
 	switch {
 	case c.threadID == of.Thread:
 		return d.cfg.ReadTrace(c.rollout, of.ClientID())

@@ -14,9 +14,9 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/rollout"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
@@ -172,9 +172,9 @@ func TestSubagentsGoWithTheirThread(t *testing.T) {
 	l := inArchive(t)
 	sizes := func() (threads int, sessions []string) {
 		t.Helper()
-		sizes, err := appserver.RolloutSizes(l.home, func(_, path string) string {
+		sizes, err := rollout.Home{Dir: l.home}.Sizes(func(_, path string) string {
 			threads++
-			return appserver.SessionOf(path)
+			return rollout.SessionOf(path)
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -189,7 +189,7 @@ func TestSubagentsGoWithTheirThread(t *testing.T) {
 	if err := l.Forget(t.Context(), "c"); err != nil {
 		t.Fatal(err)
 	}
-	if left, err := appserver.RemoveRollouts(l.home, sessions); err != nil || len(left) > 0 {
+	if left, err := (rollout.Home{Dir: l.home}).Remove(sessions); err != nil || len(left) > 0 {
 		t.Fatal(left, err)
 	}
 	if err := l.Delete(t.Context(), sessions[0]); err != nil {

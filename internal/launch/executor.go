@@ -12,7 +12,6 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/overrides"
 )
@@ -122,9 +121,4 @@ func ownProgram(s settings.Settings) []settings.Place {
 		return nil
 	}
 	return []settings.Place{{Name: "runtime mcp", Path: self}}
-}
-
-// HasThread reports whether codex has a thread in its home.
-func HasThread(s settings.Settings, thread string) (bool, error) {
-	return asuser.Value(s.User, func() (bool, error) { return appserver.HasRollout(s.CodexHome, thread) })
 }

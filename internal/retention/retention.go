@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/rollout"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
@@ -46,7 +47,7 @@ type Keeper struct {
 	store   *store.Store
 	threads Threads
 	uploads Sweeper
-	files   rollouts
+	files   rollout.Home
 	most    func() int64                   // bytes of the files of all threads
 	isPeers func(conversation string) bool // whether it is another agent's
 	log     *slog.Logger
@@ -70,7 +71,7 @@ type Config struct {
 // New returns what keeps to cfg while its Run goes on.
 func New(cfg Config) *Keeper {
 	return &Keeper{
-		store: cfg.Store, threads: cfg.Threads, uploads: cfg.Files, files: rollouts{cfg.Home, cfg.User},
+		store: cfg.Store, threads: cfg.Threads, uploads: cfg.Files, files: rollout.Home{Dir: cfg.Home, User: cfg.User},
 		most: func() int64 { return store.ShareOfDisk(cfg.Home, cfg.Most) }, isPeers: cfg.IsPeers, log: cfg.Logger,
 	}
 }
@@ -176,7 +177,7 @@ func (h *Keeper) sweep(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	left, err := h.files.remove(over)
+	left, err := h.files.Remove(over)
 	if err != nil {
 		return err
 	}

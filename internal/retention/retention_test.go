@@ -15,6 +15,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/rollout"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
@@ -66,7 +67,7 @@ func TestTidy(t *testing.T) {
 		}
 	}
 	threads := &someThreads{}
-	h := &Keeper{store: s, threads: threads, files: rollouts{home: home}, isPeers: isPeers, log: slog.New(slog.DiscardHandler)}
+	h := &Keeper{store: s, threads: threads, files: rollout.Home{Dir: home}, isPeers: isPeers, log: slog.New(slog.DiscardHandler)}
 	tidied := func() bool {
 		t.Helper()
 		if err := h.tidy(ctx, time.Now().Add(time.Hour)); err != nil {
@@ -178,7 +179,7 @@ func newHouse(t *testing.T, most int64) *house {
 	s, home := openStore(t), t.TempDir()
 	t.Cleanup(func() { _ = s.Close() })
 	h := &house{t: t, threads: &someThreads{}, day: filepath.Join(home, "sessions", "2026", "01", "02")}
-	h.Keeper = &Keeper{store: s, threads: h.threads, files: rollouts{home: home}, most: func() int64 { return most }, isPeers: isPeers, log: slog.New(slog.DiscardHandler)}
+	h.Keeper = &Keeper{store: s, threads: h.threads, files: rollout.Home{Dir: home}, most: func() int64 { return most }, isPeers: isPeers, log: slog.New(slog.DiscardHandler)}
 	if err := os.MkdirAll(h.day, 0o700); err != nil {
 		t.Fatal(err)
 	}

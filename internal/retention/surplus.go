@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/rollout"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
@@ -45,7 +46,7 @@ func (w *weighing) know(all []store.UsedConversation, before map[string]string) 
 func (w *weighing) session(thread, path string) string {
 	of, known := w.sessions[thread]
 	if !known {
-		if of = sessionOf(path); of != "" { // codex may be about to write it
+		if of = rollout.SessionOf(path); of != "" { // codex may be about to write it
 			w.sessions[thread] = of
 		}
 	}
@@ -73,7 +74,7 @@ func (h *Keeper) makeRoom(ctx context.Context, now time.Time) error {
 		return err
 	}
 	h.weighed.know(all, before)
-	sizes, err := h.files.sizes(h.weighed.session)
+	sizes, err := h.files.Sizes(h.weighed.session)
 	if err != nil {
 		return err
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/channel"
 	"github.com/Molecule-AI/molecule-codex-runtime/channel/takeover"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/rollout"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/host"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/launch"
 )
 
 // takeOver has conversations go on where the bridge that was run before has left them.
@@ -18,9 +18,7 @@ func takeOver(ctx context.Context, g *host.Ground, workspaces []string) error {
 		Sessions:     filepath.Join(s.ChannelDir, "sessions.json"),
 		Marker:       filepath.Join(s.StateDir, "sessions.taken-over"),
 		Conversation: func(chat string) string { return channel.ConversationOf(chat, workspaces) },
-		Resumable: func(session string) (bool, error) {
-			return launch.HasThread(s, session)
-		},
+		Resumable:    rollout.Home{Dir: s.CodexHome, User: s.User}.Has,
 		Adopt: func(ctx context.Context, sessions map[string]string) (int, error) {
 			return g.Journal.AdoptThreads(ctx, sessions, codex.ForeignTools)
 		},

@@ -1,4 +1,4 @@
-package appserver
+package rollout
 
 import (
 	"errors"
@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 )
 
@@ -28,24 +29,29 @@ func threadOf(name string) string {
 	return ""
 }
 
-// HasRollout reports whether a CODEX_HOME has a thread that codex can resume: one with
-// a file that is not archived.
-func HasRollout(home, thread string) (bool, error) {
+// A Home is a CODEX_HOME. What is done in it is done as its user.
+type Home struct {
+	Dir  string
+	User *asuser.User // whose it is; nil is ours
+}
+
+// Has reports whether there is a thread that codex can resume: one with a file that is not archived.
+func (h Home) Has(thread string) (bool, error) {
 	if !threadID.MatchString(thread) {
 		return false, nil
 	}
 	found := false
 	s := search{left: mostLooked, found: func(path string) { found = found || threadOf(filepath.Base(path)) == thread }}
-	if err := s.in(filepath.Join(home, sessions), daysDeep); err != nil {
+	if err := h.User.Do(func() error { return s.in(filepath.Join(h.Dir, sessions), daysDeep) }); err != nil {
 		return false, fmt.Errorf("look for the file of thread %s: %w", thread, err)
 	}
 	return found, nil
 }
 
-// RemoveRollouts deletes the files of threads from a CODEX_HOME. None of them may be used again, and
-// one that codex still has loaded it can delete without its file. One that has no file is no error.
-// It returns those of which a file is left, with the reason.
-func RemoveRollouts(home string, threads []string) (left map[string]error, err error) {
+// Remove deletes the files of threads. None of these may be used again, and one that codex still has
+// loaded it can delete without its file. One that has no file is no error. It returns those of which a
+// file is left, with the reason.
+func (h Home) Remove(threads []string) (left map[string]error, err error) {
 	left = map[string]error{}
 	wanted := map[string]bool{}
 	for _, thread := range threads {
@@ -53,7 +59,7 @@ func RemoveRollouts(home string, threads []string) (left map[string]error, err e
 			left[thread] = fmt.Errorf("remove the file of thread %q: codex names no thread like that", thread)
 		}
 	}
-	err = everyRollout(home, func(thread, path string) {
+	err = h.each(func(thread, path string) {
 		if !wanted[thread] {
 			return
 		}
@@ -64,14 +70,29 @@ func RemoveRollouts(home string, threads []string) (left map[string]error, err e
 	return left, err
 }
 
-// everyRollout shows the files of all threads of a home, the archived ones too.
-func everyRollout(home string, show func(thread, path string)) error {
+// Sizes returns how many bytes the files of threads have, by what sums them up: the session that a
+// thread belongs to, say, see [SessionOf].
+func (h Home) Sizes(by func(thread, path string) string) (map[string]int64, error) {
+	sizes := map[string]int64{}
+	err := h.each(func(thread, path string) {
+		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
+			sizes[by(thread, path)] += info.Size()
+		}
+	})
+	return sizes, err
+}
+
+// each shows the files of all threads, the archived ones too.
+func (h Home) each(show func(thread, path string)) error {
 	all := search{left: mostLooked, found: func(path string) {
 		if thread := threadOf(filepath.Base(path)); thread != "" {
 			show(thread, path)
 		}
 	}}
-	if err := errors.Join(all.in(filepath.Join(home, sessions), daysDeep), all.in(filepath.Join(home, archived), 0)); err != nil {
+	err := h.User.Do(func() error {
+		return errors.Join(all.in(filepath.Join(h.Dir, sessions), daysDeep), all.in(filepath.Join(h.Dir, archived), 0))
+	})
+	if err != nil {
 		return fmt.Errorf("look for the files of threads: %w", err)
 	}
 	return nil
@@ -133,18 +154,6 @@ const (
 
 // mostLooked is how many names are looked at, in all folders, to find those of a thread.
 const mostLooked = 1 << 20
-
-// RolloutSizes returns how many bytes the files of threads have in a CODEX_HOME, by what sums them
-// up: the session that a thread belongs to, say, see [SessionOf].
-func RolloutSizes(home string, by func(thread, path string) string) (map[string]int64, error) {
-	sizes := map[string]int64{}
-	err := everyRollout(home, func(thread, path string) {
-		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
-			sizes[by(thread, path)] += info.Size()
-		}
-	})
-	return sizes, err
-}
 
 // sessionID is where the first line of a thread's file says whose session the thread belongs to.
 var sessionID = regexp.MustCompile(`"session_id":"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"`)

@@ -1,4 +1,4 @@
-package appserver
+package rollout
 
 import (
 	"os"

@@ -1,4 +1,4 @@
-package appserver_test
+package rollout_test
 
 import (
 	"os"
@@ -6,12 +6,13 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/rollout"
 )
 
-// TestRolloutFiles finds and removes the files of one thread, and no others.
-func TestRolloutFiles(t *testing.T) {
+// TestFiles finds and removes the files of one thread, and no others.
+func TestFiles(t *testing.T) {
 	home := t.TempDir()
+	files := rollout.Home{Dir: home}
 	put := func(name string) string {
 		t.Helper()
 		path := filepath.Join(home, name)
@@ -33,8 +34,8 @@ func TestRolloutFiles(t *testing.T) {
 	kept := put("sessions/2026/11/21/rollout-2026-11-21T16-18-41-" + other + ".jsonl")
 	has := func(thread string, want bool) {
 		t.Helper()
-		if got, err := appserver.HasRollout(home, thread); err != nil || got != want {
-			t.Errorf("HasRollout(%q) = %v, %v, want %v", thread, got, err, want)
+		if got, err := files.Has(thread); err != nil || got != want {
+			t.Errorf("Has(%q) = %v, %v, want %v", thread, got, err, want)
 		}
 	}
 	has(live, true)
@@ -43,7 +44,7 @@ func TestRolloutFiles(t *testing.T) {
 		has(thread, false)
 	}
 	for range 2 {
-		left, err := appserver.RemoveRollouts(home, []string{live, "*", archived})
+		left, err := files.Remove([]string{live, "*", archived})
 		if err != nil || len(left) != 1 || left["*"] == nil {
 			t.Errorf("a pattern is no thread; left are %v, %v", left, err)
 		}

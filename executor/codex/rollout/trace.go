@@ -1,4 +1,4 @@
-package appserver
+package rollout
 
 import (
 	"bufio"
@@ -11,25 +11,6 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 )
-
-// codex keeps each thread in a rollout file, [Thread.Path], a JSON object a
-// line. It knows more than the thread's history shows, and than stdout has had
-// time to say. Seen on 0.169.0, with codex killed by SIGKILL at many instants:
-//
-//   - The user's message stands in the file, with its client id, before the model
-//     is asked (12 of 12 kills by the model as it was asked). Killed earlier, a
-//     turn has left task_started and no message, and the very first turn of a
-//     thread an empty file or none.
-//   - A tool call (function_call, or custom_tool_call for the tool "exec")
-//     stands there before the tool runs: codex killed by the first command of the
-//     call itself, 53 of 53 times, also when the model's answer had not ended, and
-//     with several calls in one answer. item/started was on stdout not once in
-//     those 53; and the history shows no call that was cut.
-//   - What a killed codex had written is whole lines. A turn/interrupt and the end
-//     of stdin add turn_aborted; a text that was cut is not there at all.
-//
-// The kernel keeps what a killed process has written. A machine that loses its
-// power may lose it.
 
 // A Trace is what a rollout file has of the turn of one user message.
 type Trace struct {
@@ -212,7 +193,7 @@ func harmlessEvent(kind string) bool {
 	return false
 }
 
-// harmlessItem is [ItemType.IsTool] for the names that items have in this file.
+// harmlessItem is appserver.ItemType.IsTool for the names that items have in this file.
 func harmlessItem(kind string) bool {
 	switch kind {
 	case "UserMessage", "AgentMessage", "Reasoning", "Plan", "ContextCompaction", "HookPrompt":
