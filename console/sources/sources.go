@@ -13,6 +13,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/console"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/readiness"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/resident"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
@@ -148,7 +149,7 @@ func (o *Overview) child(health executor.ChildHealth) console.Child {
 
 // childMemory is what codex itself has in memory, in whole MiB: what is less is no news.
 func childMemory(pid int) int64 {
-	codex, _, _ := readiness.Memory(pid)
+	codex, _, _ := resident.Of(pid)
 	return codex >> 20 << 20
 }
 

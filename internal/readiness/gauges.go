@@ -5,7 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/resident"
 	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
 )
 
@@ -62,7 +62,7 @@ func (g *Gauges) Collect(out chan<- prometheus.Metric) {
 	tell(g.threads, float64(health.Threads))
 	tell(g.childUp, truth(health.Child.State == "ready"))
 	tell(g.since, time.Since(health.Child.Since).Seconds())
-	if codex, commands, ok := Memory(health.Child.Pid); ok && health.Child.Pid > 0 {
+	if codex, commands, ok := resident.Of(health.Child.Pid); ok && health.Child.Pid > 0 {
 		tell(g.memory, float64(codex), "codex")
 		tell(g.memory, float64(commands), "commands")
 	}
@@ -77,10 +77,4 @@ func truth(b bool) float64 {
 		return 1
 	}
 	return 0
-}
-
-// Memory is how much the codex of a process id has in memory, and its commands; not ok where that cannot be known.
-func Memory(pid int) (codex, commands int64, ok bool) {
-	m, ok := appserver.MemoryOf(pid)
-	return m.Codex, m.Commands, ok
 }

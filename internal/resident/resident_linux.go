@@ -1,4 +1,4 @@
-package appserver
+package resident
 
 import (
 	"bytes"
@@ -11,24 +11,24 @@ import (
 // mostMeasured bounds the processes that are looked at: a command may start any number.
 const mostMeasured = 4096
 
-// MemoryOf measures a child by the number of its process; ok is false if it is gone. It
-// reads a few files for each process, and is for those who are asked for it.
-func MemoryOf(pid int) (m Memory, ok bool) {
-	if m.Codex, ok = resident(pid); !ok {
-		return Memory{}, false
+// Of returns what a process has in memory, and what those have that it has started, and those that they have
+// started; ok is false if it is gone. It reads a few files for each process.
+func Of(pid int) (own, started int64, ok bool) {
+	if own, ok = memory(pid); !ok {
+		return 0, 0, false
 	}
-	started := children(pid)
-	for measured := 0; len(started) > 0 && measured < mostMeasured; measured++ {
-		next := started[len(started)-1]
-		started = append(started[:len(started)-1], children(next)...)
-		bytes, _ := resident(next) // it may have ended meanwhile
-		m.Commands += bytes
+	waiting := children(pid)
+	for measured := 0; len(waiting) > 0 && measured < mostMeasured; measured++ {
+		next := waiting[len(waiting)-1]
+		waiting = append(waiting[:len(waiting)-1], children(next)...)
+		bytes, _ := memory(next) // it may have ended meanwhile
+		started += bytes
 	}
-	return m, true
+	return own, started, true
 }
 
-// resident is what a process has in memory.
-func resident(pid int) (int64, bool) {
+// memory is what one process has.
+func memory(pid int) (int64, bool) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
 	fields := bytes.Fields(text)
 	if err != nil || len(fields) < 2 {
