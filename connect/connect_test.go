@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/connect"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
 )
 
 // sentinel is what the platform looks for in a block that keeps a token.
@@ -27,7 +27,7 @@ func TestTemplate(t *testing.T) {
 	if !strings.Contains(text, sentinel) {
 		t.Error("it does not say what it says without a token")
 	}
-	if want := "@openai/codex@" + appserver.PinnedVersion(); !strings.Contains(text, want) {
+	if want := "@openai/codex@" + codex.Pinned(); !strings.Contains(text, want) {
 		t.Errorf("it installs another codex than %s", want)
 	}
 	for line := range strings.Lines(text) {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fence"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/launch"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 // without a listener; the condition rootleaves says that the tests run as a root whom codex's
 // sandbox does not hold. "await URL" waits until an answer comes from there.
 func TestScripts(t *testing.T) {
-	outside, codex := codextest.Dir(t, "script"), codextest.Bin(t)
+	outside, bin := codextest.Dir(t, "script"), codextest.Bin(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		RequireExplicitExec: true,
@@ -40,8 +40,8 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"await": await},
 		Setup: func(e *testscript.Env) error {
 			own := filepath.Join(outside, filepath.Base(e.WorkDir))
-			e.Setenv("CODEX", codex)
-			e.Setenv("PIN", launch.Pinned())
+			e.Setenv("CODEX", bin)
+			e.Setenv("PIN", codex.Pinned())
 			e.Setenv("OUTSIDE", own)
 			e.Setenv("HOME", own)
 			e.Setenv("TMPDIR", e.WorkDir)

@@ -9,7 +9,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2acompat/a2av0"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/launch"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
 )
 
 // version is set by the linker.
@@ -30,7 +30,7 @@ func versions() versionReport {
 		Version:   version,
 		Go:        runtime.Version(),
 		Platform:  runtime.GOOS + "/" + runtime.GOARCH,
-		Codex:     launch.Pinned(),
+		Codex:     codex.Pinned(),
 		Protocols: []string{string(a2a.Version), string(a2av0.Version)},
 	}
 	info, ok := debug.ReadBuildInfo()

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextemp"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fence"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/launch"
@@ -22,7 +23,7 @@ func checks(s settings.Settings, environ []string, fenced fence.Fence, at scratc
 	start, _, _, _ := adapter.Look(launch.Setup(s, environ, "")) // what is wrong with it has a check of its own
 	env := at.env(start.BareEnv())
 	all := []preflight.Check{
-		preflight.Codex(s.CodexBin, launch.Pinned(), env, s.User),
+		preflight.Codex(s.CodexBin, codex.Pinned(), env, s.User),
 		userCheck(s, environ, fenced),
 		preflight.Sandbox(preflight.SandboxProbe{
 			Bin: s.CodexBin, Mode: s.Sandbox, Env: env, Home: at.or(s.CodexHome), User: s.User, Through: fenced.Argv, Contained: s.InContainer,

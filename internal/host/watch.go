@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/launch"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/metrics"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/refusals"
@@ -74,7 +74,7 @@ func (w *Watch) openWire(life *Life) *wirelog.Recorder {
 		return nil
 	}
 	recorder := wirelog.Open(wirelog.Config{
-		Path: path, Redact: w.Redact.String, Logger: w.Logger, Run: wirelog.Run{Runtime: w.Version, Codex: launch.Pinned()},
+		Path: path, Redact: w.Redact.String, Logger: w.Logger, Run: wirelog.Run{Runtime: w.Version, Codex: codex.Pinned()},
 	})
 	w.Logger.Warn("everything said to and by codex is recorded, prompts included", "file", path)
 	life.Opened(recorder)

@@ -20,9 +20,6 @@ import (
 // be started: longer than npm takes to replace it, or a slow disk to be mounted.
 const startWait = 2 * time.Minute
 
-// Pinned is the version of codex that the runtime is made for.
-func Pinned() string { return appserver.PinnedVersion() }
-
 // A Recorder has a record made of what is said to codex and by it, and of what the executor is asked.
 type Recorder interface {
 	appserver.Wire
