@@ -15,10 +15,10 @@ type Wire interface {
 	Sent(line []byte)     // without its end
 	Received(line []byte) // whatever it is, without its end
 	Dropped(size int64)   // a line of the child that was longer than allowed
-	Ended(end End)        // after everything that was said; without Started if there was no child
+	Ended(end any)        // an [End], after everything that was said; without Started if there was no child
 }
 
-// An End is the end of a child, for a [Wire].
+// An End is the end of a child, for a [Wire] that writes JSON.
 type End struct {
 	State string `json:"state"`           // how it ended, as the system has it
 	Code  int    `json:"code"`            // its exit status; -1 if a signal ended it
@@ -49,6 +49,6 @@ func (noWire) Started(int)     {}
 func (noWire) Sent([]byte)     {}
 func (noWire) Received([]byte) {}
 func (noWire) Dropped(int64)   {}
-func (noWire) Ended(End)       {}
+func (noWire) Ended(any)       {}
 
 func withoutEnd(line []byte) []byte { return bytes.TrimSuffix(line, []byte{'\n'}) }

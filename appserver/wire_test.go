@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 )
 
 // A wireText is a wire as a text.
@@ -26,8 +24,8 @@ func (w *wireText) String() string {
 	return w.b.String()
 }
 
-func (w *wireText) Started(pid int)         { w.add("started %d", pid) }
-func (w *wireText) Sent(line []byte)        { w.add("-> %s", line) }
-func (w *wireText) Received(line []byte)    { w.add("<- %s", line) }
-func (w *wireText) Dropped(size int64)      { w.add("dropped %d", size) }
-func (w *wireText) Ended(end appserver.End) { w.add("ended %+v", end) }
+func (w *wireText) Started(pid int)      { w.add("started %d", pid) }
+func (w *wireText) Sent(line []byte)     { w.add("-> %s", line) }
+func (w *wireText) Received(line []byte) { w.add("<- %s", line) }
+func (w *wireText) Dropped(size int64)   { w.add("dropped %d", size) }
+func (w *wireText) Ended(end any)        { w.add("ended %+v", end) }

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 )
 
@@ -224,7 +223,7 @@ func (b *lockedBuffer) Started(int)          {}
 func (b *lockedBuffer) Sent(line []byte)     { b.add(line) }
 func (b *lockedBuffer) Received(line []byte) { b.add(line) }
 func (b *lockedBuffer) Dropped(int64)        {}
-func (b *lockedBuffer) Ended(appserver.End)  {}
+func (b *lockedBuffer) Ended(any)            {}
 
 func (b *lockedBuffer) String() string {
 	b.mu.Lock()

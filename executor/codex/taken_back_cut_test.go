@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
@@ -57,10 +56,10 @@ func (w *reverting) Sent(line []byte) {
 		w.once.Do(func() { close(w.now) })
 	}
 }
-func (*reverting) Started(int)         {}
-func (*reverting) Received([]byte)     {}
-func (*reverting) Dropped(int64)       {}
-func (*reverting) Ended(appserver.End) {}
+func (*reverting) Started(int)     {}
+func (*reverting) Received([]byte) {}
+func (*reverting) Dropped(int64)   {}
+func (*reverting) Ended(any)       {}
 
 // TestCodexDiesAsATurnIsTakenOut: it is taken out by the next one, and what it had with it is told again.
 func TestCodexDiesAsATurnIsTakenOut(t *testing.T) {

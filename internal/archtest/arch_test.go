@@ -108,7 +108,7 @@ var allowed = map[string][]string{
 	"internal/resident":              {},
 	"internal/remove":                {"internal/regular"},
 	"internal/settings":              {"internal/asuser", "internal/within"},
-	"internal/wirelog":               {"agent", "appserver", "executor", "internal/brief"},
+	"internal/wirelog":               {"agent", "executor", "internal/brief"},
 	"internal/test/codextest":        {"internal/within"},
 	"internal/within":                {"internal/regular"},
 	"internal/fakemodel":             {},

@@ -19,7 +19,7 @@ const Version = 1
 const (
 	EventRun   = "run"   // Run: a program begins to record, or goes on in a new file
 	EventChild = "child" // Child: codex was started
-	EventEnd   = "end"   // appserver.End: it is gone
+	EventEnd   = "end"   // it is gone: its status and why, as the driver says it
 	EventLong  = "long"  // Lost: a line of codex was too long for us, or for the record
 	EventLost  = "lost"  // Lost: entries that should stand here
 	EventDone  = "done"  // the program has stopped in order

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 )
 
@@ -31,7 +30,7 @@ type Config struct {
 	Logger *slog.Logger        // nil discards
 }
 
-// A Recorder writes a record. It is the wire of a child, the recorder of an executor
+// A Recorder writes a record. It is the wire of a codex, the recorder of an executor
 // and a watcher of its jobs; nil watches nothing. Create it with [Open].
 type Recorder struct {
 	cfg  Config
@@ -65,7 +64,6 @@ type entry struct {
 }
 
 var (
-	_ appserver.Wire    = (*Recorder)(nil)
 	_ executor.Recorder = (*Recorder)(nil)
 	_ executor.Watcher  = (*Recorder)(nil)
 )
@@ -109,20 +107,20 @@ func (r *Recorder) Close() error {
 	}
 }
 
-// Started implements [appserver.Wire].
+// Started notes that codex was started. It and the methods below make a Recorder the wire of the driver of codex.
 func (r *Recorder) Started(pid int) { r.Record(EventChild, Child{pid}) }
 
-// Sent implements [appserver.Wire].
+// Sent notes what is said to codex.
 func (r *Recorder) Sent(line []byte) { r.add(kindSend, "", line) }
 
-// Received implements [appserver.Wire].
+// Received notes what codex says.
 func (r *Recorder) Received(line []byte) { r.add(kindReceive, "", line) }
 
-// Dropped implements [appserver.Wire].
+// Dropped notes a line of codex that was too long.
 func (r *Recorder) Dropped(size int64) { r.Record(EventLong, Lost{Bytes: size}) }
 
-// Ended implements [appserver.Wire].
-func (r *Recorder) Ended(end appserver.End) { r.Record(EventEnd, end) }
+// Ended notes the end of codex; end is written as JSON.
+func (r *Recorder) Ended(end any) { r.Record(EventEnd, end) }
 
 // Record notes an event.
 func (r *Recorder) Record(event string, data any) {

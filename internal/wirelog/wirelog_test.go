@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/leaktest"
 )
 
@@ -59,7 +58,7 @@ func TestRecord(t *testing.T) {
 		r.Received([]byte(`{"id":1,"result":{"é":"<&>"}}`))
 		r.Received([]byte("npm notice \x1b[0m \xff"))
 		r.Received([]byte(`{"half":`))
-		r.Ended(appserver.End{Code: -1, Ours: true})
+		r.Ended(map[string]any{"code": -1, "ours": true})
 	})
 	var got []string
 	for i, l := range lines {
@@ -75,7 +74,7 @@ func TestRecord(t *testing.T) {
 	want := []string{
 		`run{"format":"molecule-codex-runtime/wire","version":1,"runtime":"1","codex":"2"}||`,
 		`child{"pid":7}||`, `|{"method":"initialize","id":1}|`, `|{"id":1,"result":{"é":"<&>"}}|`,
-		"||npm notice \x1b[0m \uFFFD", `||{"half":`, `end{"state":"","code":-1,"ours":true}||`, `done||`,
+		"||npm notice \x1b[0m \uFFFD", `||{"half":`, `end{"code":-1,"ours":true}||`, `done||`,
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -93,7 +92,7 @@ func TestSecretsAreTakenOut(t *testing.T) {
 		r.Received([]byte(`{"method":"x","params":{"tokenUsage":{"totalTokens":15},"nextToken":null,"text":"` + long + secret + `"}}`))
 		r.Received([]byte("noise with " + secret))
 		r.Record("launch", map[string]any{"args": []string{"-c", "x=" + secret}})
-		r.Record("end", appserver.End{Last: "died of " + secret})
+		r.Ended(map[string]any{"stderr": "died of " + secret})
 	})
 	for _, gone := range []string{secret, "hunter2", "EFGH1", "auth.example", "opaque"} {
 		if i := strings.Index(text, gone); i >= 0 {
