@@ -16,6 +16,23 @@ import (
 // overloadWait is what a codex with too much to do is given.
 const overloadWait = 500 * time.Millisecond
 
+// A RefusedError says that codex runs, and has refused what it was asked for.
+type RefusedError struct {
+	Words string // codex's
+	Err   error
+}
+
+func (e RefusedError) Error() string { return e.Err.Error() }
+func (e RefusedError) Unwrap() error { return e.Err }
+
+// refused returns err, as a [RefusedError] if it is one.
+func refused(err error) error {
+	if no, ok := errors.AsType[*appserver.RPCError](err); ok {
+		return RefusedError{no.Message, err}
+	}
+	return err
+}
+
 // trouble returns an error of codex's as a [executor.Trouble]. Where the caller's context has ended, or we
 // are closing, it is none of codex's.
 func (d *Driver) trouble(err error) error {

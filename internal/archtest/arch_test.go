@@ -86,7 +86,7 @@ var allowed = map[string][]string{
 	"internal/readiness":             {"agent", "executor", "internal/logging", "internal/resident", "internal/secrets", "preflight", "server", "store"},
 	"internal/giveback":              {},
 	"internal/secrets":               {"adapter", "internal/asuser", "internal/brief", "internal/logging", "internal/regular", "internal/settings", "internal/wirelog", "platform"},
-	"internal/retention":             {"appserver", "executor", "executor/codex", "executor/codex/rollout", "internal/asuser", "store"},
+	"internal/retention":             {"executor", "executor/codex", "executor/codex/rollout", "internal/asuser", "store"},
 	"internal/codextemp":             {"adapter", "internal/asuser", "internal/regular", "internal/remove", "internal/settings"},
 	"internal/fence":                 {"internal/asuser", "internal/regular", "internal/settings"},
 	"internal/asuser":                {},

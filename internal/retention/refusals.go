@@ -3,7 +3,6 @@ package retention
 import (
 	"errors"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
@@ -11,7 +10,7 @@ import (
 
 // isRefusal reports whether codex runs, and has refused what was asked of it.
 func isRefusal(err error) bool {
-	_, refused := errors.AsType[*appserver.RPCError](err)
+	_, refused := errors.AsType[codex.RefusedError](err)
 	return refused
 }
 

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/rollout"
@@ -265,7 +264,7 @@ func TestThreadThatStays(t *testing.T) {
 	if err := h.round(); !errors.Is(err, h.threads.fails) || len(h.threads.deleted) != 2 {
 		t.Errorf("deleted are %v, %v", h.threads.deleted, err)
 	}
-	h.threads.fails = &appserver.RPCError{Code: -32600, Message: "no"}
+	h.threads.fails = codex.RefusedError{Err: errors.New("no")}
 	if err := h.round(); err != nil {
 		t.Error(err)
 	}
