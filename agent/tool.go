@@ -5,6 +5,12 @@ import (
 	"encoding/json"
 )
 
+// A Tool is offered to the model of an agent by this program.
+type Tool struct {
+	Name, Description string
+	Schema            json.RawMessage // of the arguments; a JSON object
+}
+
 // A ToolCall is a call of a tool that this program offers.
 type ToolCall struct {
 	ID        string // unique within its thread

@@ -18,7 +18,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
@@ -92,14 +92,12 @@ func (d day) live() error {
 		return err
 	}
 	cfg := codex.Config{
-		Child: appserver.Config{Bin: d.Bin, Args: d.Args, Dir: d.Work, Env: d.Env, ClientName: "tasks-test", ClientVersion: "1"},
-		Thread: appserver.ThreadStartParams{
-			ApprovalPolicy: appserver.Never, Sandbox: appserver.DangerFullAccess, ApprovalsReviewer: "user",
-		},
+		Child:   codex.Process{Bin: d.Bin, Args: d.Args, Dir: d.Work, Env: d.Env, ClientName: "tasks-test", ClientVersion: "1"},
+		Thread:  codex.Thread{ApprovalPolicy: agent.Never, Sandbox: agent.FullAccess},
 		Journal: launch.Memory(journal),
 	}
 	if d.Asks {
-		cfg.Thread.ApprovalPolicy, cfg.Thread.Sandbox = appserver.OnRequest, appserver.WorkspaceWrite
+		cfg.Thread.ApprovalPolicy, cfg.Thread.Sandbox = agent.OnRequest, agent.WorkspaceWrite
 	}
 	runner := executor.New(executor.Config{Journal: tasks.Book(journal)}, codex.New(cfg))
 	engine, err := tasks.New(tasks.Config{Runner: runner, Journal: journal})

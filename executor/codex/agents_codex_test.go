@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
@@ -46,7 +45,7 @@ func TestChangeOfASubagent(t *testing.T) {
 			t.Parallel()
 			var file string
 			model := modeltest.Start(t, handsOn(func(t *fakemodel.Turn) { t.ApplyPatch(fakemodel.AddFile(file, "what it writes\n")) }))
-			cfg, y := inYard(t, model, appserver.OnRequest, "plain")
+			cfg, y := inYard(t, model, agent.OnRequest, "plain")
 			folder := filepath.Join(codextest.Dir(t, "elsewhere"), "folder")
 			if err := os.Mkdir(folder, 0o700); err != nil {
 				t.Fatal(err)

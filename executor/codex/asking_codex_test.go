@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
@@ -24,7 +23,7 @@ import (
 // asks describes an executor whose codex asks before it leaves its sandbox.
 func asks(args ...string) func(*config) {
 	return func(c *config) {
-		c.Thread.ApprovalPolicy, c.Thread.Sandbox = appserver.OnRequest, appserver.WorkspaceWrite
+		c.Thread.ApprovalPolicy, c.Thread.Sandbox = agent.OnRequest, agent.WorkspaceWrite
 		c.Child.Args = append(slices.Clone(c.Child.Args), args...)
 	}
 }
@@ -146,7 +145,7 @@ func TestFileChangeApproval(t *testing.T) {
 			var dir string
 			e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), func(c *config) {
 				asks()(c)
-				c.Thread.Sandbox = appserver.ReadOnly
+				c.Thread.Sandbox = agent.ReadOnly
 				dir = c.Child.Dir
 			})
 			w := submit(t, e, "j1", "one", "patch new.txt")

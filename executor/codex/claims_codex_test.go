@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
@@ -43,7 +42,7 @@ func TestClaimsWhereEverythingIsAllowed(t *testing.T) {
 	t.Parallel()
 	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), func(c *config) {
 		withMCP()(c)
-		c.Thread.ApprovalPolicy, c.Thread.Sandbox = appserver.Never, appserver.DangerFullAccess
+		c.Thread.ApprovalPolicy, c.Thread.Sandbox = agent.Never, agent.FullAccess
 	})
 	for call, want := range map[string]string{
 		callSure: "accept",

@@ -19,9 +19,8 @@ import (
 // Config describes a driver. Child must name a binary; every other zero
 // value works.
 type Config struct {
-	// Child is how codex is started. OnRequest, OnGlobal and Logger are set by
-	// the driver.
-	Child appserver.Config
+	// Child is how codex is started.
+	Child Process
 	// Mend puts right what commands can break for all others, before each turn; nil is nothing.
 	Mend func()
 	// OnItem hears of each item as it begins and as it ends, of any turn, subagent or script
@@ -33,11 +32,10 @@ type Config struct {
 	// again.
 	Prepare func(ctx context.Context) (Launch, error)
 	// Thread is what every new thread is started with, and resumed with.
-	Thread appserver.ThreadStartParams
-	// Instructions returns what threads are told beside their messages, in place of
-	// Thread.DeveloperInstructions. New threads are started with it; one that has
-	// heard something else is told with its next turn. It is asked before each turn
-	// and must not block. Nil means that the instructions never change.
+	Thread Thread
+	// Instructions returns what threads are told beside their messages. New threads are
+	// started with it; one that has heard something else is told with its next turn. It
+	// is asked before each turn and must not block. Nil means that there are none.
 	Instructions func() string
 
 	MaxAsked     int // questions that are open in one context; 0 means 16
@@ -148,7 +146,7 @@ func (c Config) withDefaults() Config {
 
 // terms are what holds for the sandboxes of all threads.
 func (c Config) terms() sandbox.Terms {
-	return sandbox.Terms{User: c.Child.User, Cwd: c.Thread.Cwd, Mode: c.Thread.Sandbox, Apart: c.Apart, Open: c.Open}
+	return sandbox.Terms{User: c.Child.User, Cwd: c.Thread.Cwd, Mode: appserver.SandboxMode(c.Thread.Sandbox), Apart: c.Apart, Open: c.Open}
 }
 
 // asUser reads traces as the user that codex runs as.

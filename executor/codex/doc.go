@@ -18,7 +18,8 @@
 //	granting.go, renew.go              what a thread is loaded with, and when it is another one
 //	thread.go, foreign.go              how it is loaded: loading.go, thread_params.go, instructions.go
 //	pinning.go, room.go, loaded.go     which are loaded, and which conversations are kept
-//	turn.go, conversation.go           the state of each, and config.go, causes.go, grant.go, attention.go
+//	trial.go                           what checks ask, of a codex of their own
+//	turn.go, conversation.go           the state of each, and config.go, process.go, causes.go, grant.go, attention.go
 //	launch.go, child_ended.go          how codex is started, and what follows from its end: child_errors.go
 //	journal.go, overview.go, probe.go  what is kept, shown and found out: refused.go, scripts.go, background.go,
 //	                                   settings.go

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakecodex"
 )
 
@@ -22,7 +22,7 @@ func onFake(t *testing.T, script string, change func(*config)) *rig {
 		script = "state " + t.TempDir() + "; " + script
 	}
 	bin, env := fakecodex.Command(script)
-	cfg := config{driverConfig: driverConfig{Child: appserver.Config{Bin: bin, Env: env}, Grace: 300 * time.Millisecond}}
+	cfg := config{driverConfig: driverConfig{Child: codex.Process{Bin: bin, Env: env}, Grace: 300 * time.Millisecond}}
 	if change != nil {
 		change(&cfg)
 	}
@@ -351,4 +351,4 @@ func TestEveryRequestIsAnswered(t *testing.T) {
 	}
 }
 
-func unattended(c *config) { c.Thread.ApprovalPolicy = appserver.Never }
+func unattended(c *config) { c.Thread.ApprovalPolicy = agent.Never }

@@ -14,7 +14,7 @@ type grant struct {
 
 // ownGrant is that of turns whose job asks for nothing else.
 func (d *Driver) ownGrant() grant {
-	return grant{agent.ApprovalPolicy(d.cfg.Thread.ApprovalPolicy), agent.Sandbox(d.cfg.Thread.Sandbox)}
+	return grant{d.cfg.Thread.ApprovalPolicy, d.cfg.Thread.Sandbox}
 }
 
 // grantOf is what the thread of c is loaded with, or will be. Of a conversation that was let go

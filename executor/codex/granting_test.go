@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
@@ -71,7 +70,7 @@ func TestSubagentMayWhatItsTurnMay(t *testing.T) {
 	t.Parallel()
 	var dir string
 	e := onCodex(t, modeltest.Start(t, commanding), func(c *config) {
-		c.Thread.Sandbox = appserver.WorkspaceWrite
+		c.Thread.Sandbox = agent.WorkspaceWrite
 		dir = c.Child.Dir
 	})
 	turn := func(id, text string, o agent.Options) {

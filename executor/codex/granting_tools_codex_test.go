@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
@@ -25,14 +24,14 @@ const (
 // what the thread was loaded with, for about half of the threads: hence the many conversations.
 func TestToolOfANarrowTurn(t *testing.T) {
 	t.Parallel()
-	for _, policy := range []appserver.ApprovalPolicy{appserver.Never, appserver.OnRequest} {
+	for _, policy := range []agent.ApprovalPolicy{agent.Never, agent.OnRequest} {
 		for _, sandbox := range []agent.Sandbox{agent.ReadOnly, agent.WorkspaceWrite} {
 			t.Run(fmt.Sprintf("%s in %s", policy, sandbox), func(t *testing.T) {
 				t.Parallel()
 				x := tooled{t: t, own: policy, narrow: agent.Options{Sandbox: sandbox, ApprovalPolicy: agent.Never}}
 				x.e = onCodex(t, modeltest.Start(t, fakemodel.Keywords), func(c *config) {
 					withMCP()(c)
-					c.Thread.ApprovalPolicy, c.Thread.Sandbox = policy, appserver.DangerFullAccess
+					c.Thread.ApprovalPolicy, c.Thread.Sandbox = policy, agent.FullAccess
 					c.Journal = &notebook{}
 				})
 				for i := range 4 {
@@ -64,7 +63,7 @@ type tooled struct {
 	t      *testing.T
 	e      *rig
 	in     string // the context
-	own    appserver.ApprovalPolicy
+	own    agent.ApprovalPolicy
 	narrow agent.Options
 	n      int
 }
@@ -95,7 +94,7 @@ func (x *tooled) refused() {
 func (x *tooled) called() {
 	x.t.Helper()
 	w := x.submit(callPlain, agent.Options{})
-	if x.own != appserver.Never {
+	if x.own != agent.Never {
 		mustReply(x.t, x.e, fmt.Sprint("j", x.n), w.asked(x.t, 1), "yes")
 	}
 	if end := w.wait(x.t); !strings.Contains(said(end), "plain answer") {
@@ -107,10 +106,10 @@ func (x *tooled) called() {
 func TestToolOfANarrowFirstTurn(t *testing.T) {
 	t.Parallel()
 	book := &notebook{}
-	x := tooled{t: t, own: appserver.Never, narrow: agent.Options{Sandbox: agent.ReadOnly}}
+	x := tooled{t: t, own: agent.Never, narrow: agent.Options{Sandbox: agent.ReadOnly}}
 	x.e = onCodex(t, modeltest.Start(t, fakemodel.Keywords), func(c *config) {
 		withMCP()(c)
-		c.Thread.ApprovalPolicy, c.Thread.Sandbox, c.Journal = appserver.Never, appserver.DangerFullAccess, book
+		c.Thread.ApprovalPolicy, c.Thread.Sandbox, c.Journal = agent.Never, agent.FullAccess, book
 	})
 	full := func(refuse int) {
 		book.mu.Lock()
@@ -147,7 +146,7 @@ func TestLoadingThatWasCanceled(t *testing.T) {
 			x := tooled{t: t, in: "one"}
 			x.e = onCodex(t, modeltest.Start(t, fakemodel.Keywords), func(c *config) {
 				slow(begun, may)(c)
-				c.Thread.ApprovalPolicy, c.Thread.Sandbox, c.Journal = appserver.Never, appserver.DangerFullAccess, &notebook{}
+				c.Thread.ApprovalPolicy, c.Thread.Sandbox, c.Journal = agent.Never, agent.FullAccess, &notebook{}
 			})
 			put(t, may)
 			wantEnd(t, x.submit("say hello", after.first).wait(t), agent.Completed, "")
@@ -174,7 +173,7 @@ func TestThreadThatIsFollowed(t *testing.T) {
 	t.Parallel()
 	x := tooled{t: t, in: "one"}
 	x.e = onCodex(t, modeltest.Start(t, fakemodel.Keywords), func(c *config) {
-		c.Thread.ApprovalPolicy, c.Thread.Sandbox, c.Journal = appserver.Never, appserver.DangerFullAccess, &notebook{}
+		c.Thread.ApprovalPolicy, c.Thread.Sandbox, c.Journal = agent.Never, agent.FullAccess, &notebook{}
 	})
 	w := x.submit("say hello", agent.Options{})
 	wantEnd(t, w.wait(t), agent.Completed, "")
@@ -182,7 +181,7 @@ func TestThreadThatIsFollowed(t *testing.T) {
 		t.Fatal(err)
 	}
 	thread := seen[agent.Started](w)[0].ThreadID
-	if err := x.e.Follow(t.Context(), thread, appserver.ReadOnly); err != nil {
+	if err := x.e.Follow(t.Context(), thread, agent.ReadOnly); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(codextest.Dir(t, "outside"), "file")
@@ -203,7 +202,7 @@ func TestServerThatDidNotStart(t *testing.T) {
 		exe, _ := os.Executable()
 		once := fmt.Sprintf(`if rm %s; then exit 1; fi; exec %s`, fails, exe)
 		asks("-c", fmt.Sprintf(`mcp_servers.asker={command="/bin/sh",args=["-c",%q],env={%s="1"},required=true}`, once, mcpVar))(c)
-		c.Thread.ApprovalPolicy, c.Thread.Sandbox = appserver.Never, appserver.DangerFullAccess
+		c.Thread.ApprovalPolicy, c.Thread.Sandbox = agent.Never, agent.FullAccess
 	})
 	wantEnd(t, x.submit("remember red-2", agent.Options{}).wait(t), agent.Completed, "")
 	put(t, fails)

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakecodex"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
@@ -43,7 +43,7 @@ func codexConfig(t *testing.T, model *modeltest.Model) config {
 	t.Helper()
 	return config{
 		driverConfig: driverConfig{
-			Child: appserver.Config{
+			Child: codex.Process{
 				Bin: codextest.Bin(t), Args: model.Overrides(), Dir: codextest.Dir(t, "work"),
 				// A home without a profile: codex runs commands in login shells.
 				Env: []string{
@@ -51,8 +51,8 @@ func codexConfig(t *testing.T, model *modeltest.Model) config {
 				},
 				ClientName: "executor-test", ClientVersion: "1",
 			},
-			Thread: appserver.ThreadStartParams{
-				ApprovalPolicy: appserver.Never, Sandbox: appserver.DangerFullAccess, ApprovalsReviewer: "user",
+			Thread: codex.Thread{
+				ApprovalPolicy: agent.Never, Sandbox: agent.FullAccess,
 			},
 		},
 		Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 )
@@ -15,7 +14,7 @@ import (
 // conversation: that of another caller begins all the same.
 func TestHeldUpCodexIsReplaced(t *testing.T) {
 	t.Parallel()
-	cfg, _ := inYard(t, modeltest.Start(t, fakemodel.Keywords), appserver.OnRequest, "plain")
+	cfg, _ := inYard(t, modeltest.Start(t, fakemodel.Keywords), agent.OnRequest, "plain")
 	home := ""
 	for _, kv := range cfg.Child.Env {
 		if value, ok := strings.CutPrefix(kv, "CODEX_HOME="); ok {

@@ -30,7 +30,6 @@ const tellTimeout = 5 * time.Second
 
 // instructions returns what threads are to know now, and its digest.
 func (d *Driver) instructions() (text, digest string) {
-	text = d.cfg.Thread.DeveloperInstructions
 	if d.cfg.Instructions != nil {
 		text = d.cfg.Instructions()
 	}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakelogin"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
@@ -177,7 +176,7 @@ func TestCredentialThatIsReplaced(t *testing.T) {
 func TestCredentialIsReplacedBesideAQuestion(t *testing.T) {
 	t.Parallel() // it mostly waits
 	h := onLogin(t, `{"OPENAI_API_KEY":"sk-old"}`, "sk-bad", func(c *config) {
-		c.Thread.ApprovalPolicy, c.Thread.Sandbox = appserver.OnRequest, appserver.WorkspaceWrite
+		c.Thread.ApprovalPolicy, c.Thread.Sandbox = agent.OnRequest, agent.WorkspaceWrite
 	})
 	asks := submit(t, h.rig, "q1", "other", "escalate echo hi")
 	eventually(t, "a question", func() bool { return len(seen[agent.Question](asks)) > 0 })

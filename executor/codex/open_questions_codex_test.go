@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
@@ -235,7 +234,7 @@ func TestQuestionWaitsForItsItem(t *testing.T) {
 	log := notifier{asked: make(chan struct{}), once: &sync.Once{}}
 	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), func(c *config) {
 		asks()(c)
-		c.Thread.Sandbox = appserver.ReadOnly
+		c.Thread.Sandbox = agent.ReadOnly
 		log.Handler = c.Logger.Handler()
 		c.Logger = slog.New(log)
 	})

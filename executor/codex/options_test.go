@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
@@ -34,8 +34,8 @@ func TestOptionsAreOneTurns(t *testing.T) {
 	if err := os.Mkdir(sub, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	cfg.Thread = appserver.ThreadStartParams{
-		Cwd: work, ApprovalPolicy: appserver.OnRequest, Sandbox: appserver.WorkspaceWrite, ApprovalsReviewer: "user",
+	cfg.Thread = codex.Thread{
+		Cwd: work, ApprovalPolicy: agent.OnRequest, Sandbox: agent.WorkspaceWrite,
 	}
 	e := running(t, cfg)
 	plain := func(e *rig, id string) {
@@ -74,7 +74,7 @@ func TestFolderThatMoved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg.Thread = appserver.ThreadStartParams{Cwd: work, ApprovalPolicy: appserver.Never, Sandbox: appserver.WorkspaceWrite}
+	cfg.Thread = codex.Thread{Cwd: work, ApprovalPolicy: agent.Never, Sandbox: agent.WorkspaceWrite}
 	sub, outside := filepath.Join(work, "sub"), codextest.Dir(t, "outside")
 	if err := os.Mkdir(sub, 0o700); err != nil {
 		t.Fatal(err)
@@ -108,7 +108,7 @@ func TestPolicyOfOneTurn(t *testing.T) {
 
 	e = onCodex(t, modeltest.Start(t, fakemodel.Keywords), func(c *config) {
 		asks()(c)
-		c.Thread.ApprovalPolicy = appserver.OnRequest
+		c.Thread.ApprovalPolicy = agent.OnRequest
 	})
 	w = submitWith(t, e, "j1", "escalate echo done", agent.Options{ApprovalPolicy: agent.Never})
 	if got := said(w.wait(t)); strings.Contains(got, "done") || len(seen[agent.Question](w)) > 0 {

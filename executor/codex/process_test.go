@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
@@ -58,11 +58,11 @@ func (do errand) run() error {
 	}
 	e := newRig(config{
 		driverConfig: driverConfig{
-			Child: appserver.Config{
+			Child: codex.Process{
 				Bin: do.Bin, Args: do.Args, Dir: do.Dir, Env: do.Env, ClientName: "executor-test", ClientVersion: "1",
 			},
-			Thread: appserver.ThreadStartParams{
-				ApprovalPolicy: appserver.Never, Sandbox: appserver.DangerFullAccess, ApprovalsReviewer: "user",
+			Thread: codex.Thread{
+				ApprovalPolicy: agent.Never, Sandbox: agent.FullAccess,
 			},
 		},
 		Journal: book,

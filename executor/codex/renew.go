@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/told"
 )
 
@@ -30,14 +30,14 @@ func (d *Driver) renew(c *conversation) {
 
 // toolSet names a set of tools, by what a call of them looks like: a description
 // in other words is no reason to give up a thread and its history.
-func toolSet(tools []appserver.DynamicTool) string {
+func toolSet(tools []agent.Tool) string {
 	if len(tools) == 0 {
 		return ""
 	}
 	calls := make([]string, 0, len(tools))
 	for _, tool := range tools {
 		var schema any
-		_ = json.Unmarshal(tool.InputSchema, &schema) // one that is no JSON is codex's to refuse
+		_ = json.Unmarshal(tool.Schema, &schema) // one that is no JSON is codex's to refuse
 		shape, _ := json.Marshal(withoutDescriptions(schema))
 		calls = append(calls, tool.Name+" "+string(shape))
 	}

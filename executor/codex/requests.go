@@ -27,8 +27,8 @@ func unread() []string {
 
 // childConfig completes the configuration of the child with our ears.
 func (d *Driver) childConfig() appserver.Config {
-	cfg := d.cfg.Child
-	cfg.OptOut = append(cfg.OptOut, unread()...)
+	cfg := d.cfg.Child.config()
+	cfg.OptOut = unread()
 	cfg.OnRequest = d.hear
 	cfg.OnGlobal, cfg.OnTurn = d.global, d.turnBegan
 	cfg.Logger = d.log

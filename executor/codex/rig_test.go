@@ -3,7 +3,6 @@ package codex_test
 import (
 	"log/slog"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
 )
@@ -33,7 +32,7 @@ type metrics interface {
 }
 
 // nowhere is a codex that cannot be started.
-func nowhere(bin string) driverConfig { return driverConfig{Child: appserver.Config{Bin: bin}} }
+func nowhere(bin string) driverConfig { return driverConfig{Child: codex.Process{Bin: bin}} }
 
 // A rig is an executor and the driver that works for it.
 type rig struct {

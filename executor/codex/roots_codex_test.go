@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
@@ -45,14 +44,14 @@ var folders = map[string]func(t *testing.T, y yard){
 }
 
 // inYard describes an executor that sandboxes the commands of a yard.
-func inYard(t *testing.T, model *modeltest.Model, policy appserver.ApprovalPolicy, kind string) (config, yard) {
+func inYard(t *testing.T, model *modeltest.Model, policy agent.ApprovalPolicy, kind string) (config, yard) {
 	t.Helper()
 	cfg := codexConfig(t, model)
 	work, err := filepath.EvalSymlinks(cfg.Child.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg.Thread = appserver.ThreadStartParams{Cwd: work, ApprovalPolicy: policy, Sandbox: appserver.WorkspaceWrite, ApprovalsReviewer: "user"}
+	cfg.Thread = codex.Thread{Cwd: work, ApprovalPolicy: policy, Sandbox: agent.WorkspaceWrite}
 	y := yard{work, filepath.Join(work, "sub"), codextest.Dir(t, "outside")}
 	folders[kind](t, y)
 	return cfg, y
@@ -98,7 +97,7 @@ func TestFolderSwappedAtAQuestion(t *testing.T) {
 	for kind := range folders {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			cfg, y := inYard(t, modeltest.Start(t, fakemodel.Keywords), appserver.OnRequest, kind)
+			cfg, y := inYard(t, modeltest.Start(t, fakemodel.Keywords), agent.OnRequest, kind)
 			e := running(t, cfg)
 			w := submitWith(t, e, "j1", "run touch before && pwd -P\nescalate true\n"+intrusion, agent.Options{Cwd: y.folder})
 			q := w.asked(t, 1)
@@ -132,7 +131,7 @@ func TestFolderSwappedAllTheTime(t *testing.T) {
 	for kind := range folders {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			cfg, y := inYard(t, modeltest.Start(t, fakemodel.Keywords), appserver.Never, kind)
+			cfg, y := inYard(t, modeltest.Start(t, fakemodel.Keywords), agent.Never, kind)
 			e := running(t, cfg)
 			w := submitWith(t, e, "j1", "run touch before\n"+strings.Repeat(intrusion, 16), agent.Options{Cwd: y.folder})
 			eventually(t, "the turn to work in its folder", func() bool {
@@ -165,7 +164,7 @@ func TestFolderOfASubagent(t *testing.T) {
 			t.CallIn("collaboration", "wait_agent", `{"timeout_ms":30000}`)
 		}
 	})
-	cfg, y := inYard(t, model, appserver.Never, "plain")
+	cfg, y := inYard(t, model, agent.Never, "plain")
 	commands = []string{"touch before", "cd " + y.work + " && " + y.swap(), "touch here", "touch " + y.work + "/after"}
 	submitWith(t, running(t, cfg), "j1", "go", agent.Options{Cwd: y.folder}).wait(t)
 	if _, err := os.Stat(filepath.Join(y.work, "kept", "before")); err != nil {
@@ -178,7 +177,7 @@ func TestFolderOfASubagent(t *testing.T) {
 // they must not, no turn runs.
 func TestRootsOfTheConfiguration(t *testing.T) {
 	t.Parallel()
-	cfg, y := inYard(t, modeltest.Start(t, fakemodel.Keywords), appserver.Never, "plain")
+	cfg, y := inYard(t, modeltest.Start(t, fakemodel.Keywords), agent.Never, "plain")
 	cfg.Child.Args = append(cfg.Child.Args, "-c", `sandbox_workspace_write.writable_roots=["`+y.outside+`"]`)
 	cfg.Apart = []within.Place{{Name: "RUNTIME_STATE_DIR", Path: filepath.Join(y.outside, "state")}}
 	end := submit(t, running(t, cfg), "j1", "one", "run true").wait(t)
@@ -200,8 +199,8 @@ func TestRootsOfTheConfiguration(t *testing.T) {
 // its commands write what they must not.
 func TestRootsOfAJob(t *testing.T) {
 	t.Parallel()
-	cfg, y := inYard(t, modeltest.Start(t, fakemodel.Keywords), appserver.Never, "plain")
-	cfg.Thread.Sandbox = appserver.DangerFullAccess
+	cfg, y := inYard(t, modeltest.Start(t, fakemodel.Keywords), agent.Never, "plain")
+	cfg.Thread.Sandbox = agent.FullAccess
 	cfg.Apart = []within.Place{{Name: "HOME", Path: y.outside}}
 	var loaded []within.Place
 	cfg.Prepare = func(context.Context) (codex.Launch, error) {

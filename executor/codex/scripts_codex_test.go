@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
@@ -17,7 +16,7 @@ import (
 
 // scripting is codex with a model that is offered its tools in scripts, and has one run that it
 // does not wait for where it is asked for a "script".
-func scripting(t *testing.T, policy appserver.ApprovalPolicy, sandbox appserver.SandboxMode, changes ...func(*config)) *rig {
+func scripting(t *testing.T, policy agent.ApprovalPolicy, sandbox agent.Sandbox, changes ...func(*config)) *rig {
 	t.Helper()
 	model := modeltest.Start(t, func(t *fakemodel.Turn) {
 		script, ok := strings.CutPrefix(t.LastUserText(), "script ")
@@ -76,7 +75,7 @@ func TestScriptEndsWhereMoreIsAllowed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e := scripting(t, appserver.Never, appserver.DangerFullAccess)
+			e := scripting(t, agent.Never, agent.FullAccess)
 			file := filepath.Join(codextest.Dir(t, "outside"), "file")
 			if name != "escalated" { // which the policy never refuses at once
 				wantGoesOn(t, e, trying(c.does(file)))
@@ -129,7 +128,7 @@ func TestScriptOfAConversationLetGo(t *testing.T) {
 	for name, o := range map[string][2]agent.Options{"more": {narrow, {}}, "less": {{}, narrow}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			e := scripting(t, appserver.Never, appserver.DangerFullAccess, func(c *config) { c.Journal = &notebook{} })
+			e := scripting(t, agent.Never, agent.FullAccess, func(c *config) { c.Journal = &notebook{} })
 			file := filepath.Join(codextest.Dir(t, "outside"), "file")
 			wantEnd(t, submitWith(t, e, "j1", trying(calling("touch "+file, "")), o[0]).wait(t), agent.Completed, "")
 			if err := e.Forget(t.Context(), "one"); err != nil {
@@ -149,7 +148,7 @@ func TestScriptOfAConversationLetGo(t *testing.T) {
 // TestScriptEndsWhereLessIsAllowed, and the conversation is what it was.
 func TestScriptEndsWhereLessIsAllowed(t *testing.T) {
 	t.Parallel()
-	e := scripting(t, appserver.Never, appserver.DangerFullAccess)
+	e := scripting(t, agent.Never, agent.FullAccess)
 	file := filepath.Join(codextest.Dir(t, "outside"), "file")
 	wantEnd(t, submit(t, e, "j0", "one", "remember red-1").wait(t), agent.Completed, "")
 	sign := file + ".sign"
@@ -176,7 +175,7 @@ func TestScriptEndsWhereLessIsAllowed(t *testing.T) {
 // does; what it asks is not put to the sender of that.
 func TestScriptInALaterTurn(t *testing.T) {
 	t.Parallel()
-	e := scripting(t, appserver.OnRequest, appserver.WorkspaceWrite)
+	e := scripting(t, agent.OnRequest, agent.WorkspaceWrite)
 	asked := filepath.Join(codextest.Dir(t, "outside"), "file")
 	does := calling("touch "+asked, `, sandbox_permissions: "require_escalated", justification: "x"`) + "} catch (e) {} try {" + calling("touch first", "") + "; " + calling("touch done", "")
 	sign := asked + ".sign"
@@ -202,7 +201,7 @@ func TestScriptInALaterTurn(t *testing.T) {
 // TestScriptStandsStill between the turns of its conversation, and goes on in the next.
 func TestScriptStandsStill(t *testing.T) {
 	t.Parallel()
-	e := scripting(t, appserver.Never, appserver.DangerFullAccess)
+	e := scripting(t, agent.Never, agent.FullAccess)
 	file := filepath.Join(codextest.Dir(t, "outside"), "file")
 	wantEnd(t, submit(t, e, "j1", "one", trying(calling("echo x >> "+file, ""))).wait(t), agent.Completed, "")
 	wantEnd(t, submit(t, e, "j2", "other", "run sleep 1").wait(t), agent.Completed, "")
@@ -221,7 +220,7 @@ func TestScriptStandsStill(t *testing.T) {
 // that runs, though not the question whether the script may call a tool.
 func TestFormOfAScriptInALaterTurn(t *testing.T) {
 	t.Parallel()
-	e := scripting(t, appserver.OnRequest, appserver.WorkspaceWrite)
+	e := scripting(t, agent.OnRequest, agent.WorkspaceWrite)
 	sign := filepath.Join(codextest.Dir(t, "outside"), "sign")
 	first := submit(t, e, "j1", "one", "script "+calling("until [ -e "+sign+" ]; do sleep 0.02; done", ", yield_time_ms: 60000")+
 		`; try { await tools.mcp__asker__plain({}) } catch (e) {} const said = await tools.mcp__asker__sure({}); `+
@@ -246,7 +245,7 @@ func TestFormOfAScriptInALaterTurn(t *testing.T) {
 // TestScriptEndsWithACancel of any turn of its conversation.
 func TestScriptEndsWithACancel(t *testing.T) {
 	t.Parallel()
-	e := scripting(t, appserver.Never, appserver.DangerFullAccess)
+	e := scripting(t, agent.Never, agent.FullAccess)
 	file := filepath.Join(codextest.Dir(t, "outside"), "file")
 	sign := file + ".sign"
 	wantEnd(t, submit(t, e, "j1", "one", tryingFrom(sign, calling("echo x >> "+file, ""))).wait(t), agent.Completed, "")

@@ -232,7 +232,7 @@ func suffixed(all []string, suffix string) []string {
 // wantHistory checks the client ids of the user messages on a thread, over its turns.
 func wantHistory(t *testing.T, cfg config, book *notebook, want []string) {
 	t.Helper()
-	c, err := appserver.Start(t.Context(), cfg.Child)
+	c, err := appserver.Start(t.Context(), appserver.Config{Bin: cfg.Child.Bin, Args: cfg.Child.Args, Env: cfg.Child.Env, Dir: cfg.Child.Dir})
 	if err != nil {
 		t.Fatal(err)
 	}

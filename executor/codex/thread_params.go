@@ -20,7 +20,7 @@ func (d *Driver) newThread(c *conversation, on *child.Child) (params appserver.T
 
 // threadOn is what threads are started with in a child.
 func (d *Driver) threadOn(on *child.Child) appserver.ThreadStartParams {
-	params := d.cfg.Thread
+	params := d.cfg.Thread.params()
 	params.Model = cmp.Or(on.Launch.Model, params.Model)
 	params.ModelProvider = cmp.Or(on.Launch.ModelProvider, params.ModelProvider)
 	if on.Launch.Thread != nil {

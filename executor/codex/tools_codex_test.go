@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 )
@@ -43,9 +42,9 @@ func offers(b *bench, names ...string) func(*config) {
 	return func(cfg *config) {
 		cfg.Tools = b
 		for _, name := range names {
-			cfg.Thread.DynamicTools = append(cfg.Thread.DynamicTools, appserver.DynamicTool{
-				Type: "function", Name: name, Description: "does " + name,
-				InputSchema: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string","description":"a text"}}}`),
+			cfg.Thread.DynamicTools = append(cfg.Thread.DynamicTools, agent.Tool{
+				Name: name, Description: "does " + name,
+				Schema: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string","description":"a text"}}}`),
 			})
 		}
 	}
@@ -179,7 +178,7 @@ func TestChangedTools(t *testing.T) {
 		{"reworded", func(cfg *config) {
 			offers(b, "a")(cfg)
 			cfg.Thread.DynamicTools[0].Description = "in other words"
-			cfg.Thread.DynamicTools[0].InputSchema = json.RawMessage(`{"properties":{"text":{"description":"x","type":"string"}},"type":"object"}`)
+			cfg.Thread.DynamicTools[0].Schema = json.RawMessage(`{"properties":{"text":{"description":"x","type":"string"}},"type":"object"}`)
 		}, false},
 		{"more", offers(b, "b", "a"), true},
 		{"another-order", offers(b, "a", "b"), false},

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
@@ -17,7 +16,7 @@ import (
 // inOpenYard is an executor in whose yard codex may ask to write more.
 func inOpenYard(t *testing.T) (*rig, yard) {
 	t.Helper()
-	cfg, y := inYard(t, modeltest.Start(t, fakemodel.Keywords), appserver.OnRequest, "plain")
+	cfg, y := inYard(t, modeltest.Start(t, fakemodel.Keywords), agent.OnRequest, "plain")
 	cfg.Child.Args = append(cfg.Child.Args, "-c", "features.request_permissions_tool=true", "-c", "features.exec_permission_approvals=true",
 		"-c", "sandbox_workspace_write.exclude_slash_tmp=true", "-c", "suppress_unstable_features_warning=true")
 	return running(t, cfg), y

@@ -79,10 +79,10 @@ var allowed = map[string][]string{
 	"channel/control":                {"channel", "internal/crowd", "store"},
 	"internal/metrics":               {"platform", "store"},
 	"adapter/activity":               {"adapter/presence", "agent", "executor", "internal/brief", "platform", "toolset"},
-	"internal/doctor":                {"adapter", "appserver", "bridge", "executor/codex", "internal/asuser", "internal/codextemp", "internal/codextools", "internal/fence", "internal/forward", "internal/launch", "internal/logging", "internal/regular", "internal/remove", "internal/secrets", "internal/settings", "internal/stayhttp", "platform", "preflight", "store", "toolset"},
-	"internal/codextools":            {"adapter", "agent", "appserver", "bridge", "executor/codex", "internal/attachments", "internal/logging", "internal/secrets", "internal/settings", "platform", "toolset"},
+	"internal/doctor":                {"adapter", "agent", "bridge", "executor", "executor/codex", "internal/asuser", "internal/codextemp", "internal/codextools", "internal/fence", "internal/forward", "internal/launch", "internal/logging", "internal/regular", "internal/remove", "internal/secrets", "internal/settings", "internal/stayhttp", "platform", "preflight", "store", "toolset"},
+	"internal/codextools":            {"adapter", "agent", "bridge", "executor/codex", "internal/attachments", "internal/logging", "internal/secrets", "internal/settings", "platform", "toolset"},
 	"internal/attachments":           {"adapter/files", "channel", "internal/netguard", "internal/retention", "internal/secrets", "internal/settings", "platform", "store", "tasks/attach"},
-	"internal/launch":                {"adapter", "agent", "appserver", "executor", "executor/codex", "internal/asuser", "internal/codextemp", "internal/fence", "internal/forward", "internal/logging", "internal/secrets", "internal/settings", "store", "tasks/overrides"},
+	"internal/launch":                {"adapter", "agent", "executor", "executor/codex", "internal/asuser", "internal/codextemp", "internal/fence", "internal/forward", "internal/logging", "internal/secrets", "internal/settings", "store", "tasks/overrides"},
 	"internal/readiness":             {"agent", "executor", "internal/logging", "internal/resident", "internal/secrets", "preflight", "server", "store"},
 	"internal/giveback":              {},
 	"internal/secrets":               {"adapter", "internal/asuser", "internal/brief", "internal/logging", "internal/regular", "internal/settings", "internal/wirelog", "platform"},
@@ -155,6 +155,20 @@ func TestImportGraph(t *testing.T) {
 	}
 }
 
+// TestOnlyTheDriverSpeaksToCodex keeps the protocol of codex to its driver, in tests, too. The benchmarks measure
+// codex without the driver, and what plays codex is tested without it.
+func TestOnlyTheDriverSpeaksToCodex(t *testing.T) {
+	for _, pkg := range packages(t) {
+		switch path := strings.TrimPrefix(pkg.ImportPath, module); {
+		case path == "appserver", path == "bench", path == "internal/fake/fakecodex":
+		case path == "executor/codex", strings.HasPrefix(path, "executor/codex/"):
+		case slices.Contains(slices.Concat(pkg.Imports, pkg.TestImports, pkg.XTestImports), module+"appserver"):
+			t.Errorf("%s imports appserver: have executor/codex, or a package below it, do what it needs, and say it in words of "+
+				"its own or of package agent, as codex.Process, codex.ReadAccount and codex.RefusedError are", path)
+		}
+	}
+}
+
 // TestTestDoublesStayOut keeps what only tests need out of the program.
 func TestTestDoublesStayOut(t *testing.T) {
 	out := goList(t, "-deps", "./cmd/runtime")
@@ -167,12 +181,12 @@ func TestTestDoublesStayOut(t *testing.T) {
 }
 
 type pkg struct {
-	ImportPath string
-	Imports    []string
+	ImportPath                         string
+	Imports, TestImports, XTestImports []string
 }
 
 func packages(t *testing.T) []pkg {
-	decoder := json.NewDecoder(bytes.NewReader(goList(t, "-json=ImportPath,Imports", "./...")))
+	decoder := json.NewDecoder(bytes.NewReader(goList(t, "-json=ImportPath,Imports,TestImports,XTestImports", "./...")))
 	var all []pkg
 	for {
 		var p pkg

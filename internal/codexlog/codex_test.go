@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codexlog"
@@ -23,7 +22,7 @@ import (
 func TestTrimOfCodex(t *testing.T) {
 	t.Parallel()
 	model, home := modeltest.Start(t, fakemodel.Keywords), codextest.Home(t)
-	e := executor.New(executor.Config{}, codex.New(codex.Config{Child: appserver.Config{
+	e := executor.New(executor.Config{}, codex.New(codex.Config{Child: codex.Process{
 		Bin: codextest.Bin(t), Args: model.Overrides(), Dir: codextest.Dir(t, "work"),
 		Env:        []string{"PATH=" + os.Getenv("PATH"), "HOME=" + codextest.Dir(t, "user"), "CODEX_HOME=" + home, model.Env()},
 		ClientName: "codexlog-test", ClientVersion: "1",

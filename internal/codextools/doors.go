@@ -8,7 +8,6 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/bridge"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
@@ -68,11 +67,11 @@ func (d Caller) Call(ctx context.Context, c agent.ToolCall) agent.ToolResult {
 }
 
 // Dynamic are the tools as a thread of codex is started with them.
-func Dynamic(set *toolset.Set) []appserver.DynamicTool {
+func Dynamic(set *toolset.Set) []agent.Tool {
 	definitions := set.Definitions()
-	all := make([]appserver.DynamicTool, 0, len(definitions))
+	all := make([]agent.Tool, 0, len(definitions))
 	for _, d := range definitions {
-		all = append(all, appserver.DynamicTool{Type: "function", Name: d.Name, Description: d.Description, InputSchema: d.Schema})
+		all = append(all, agent.Tool(d))
 	}
 	return all
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/launch"
 	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
 )
@@ -32,7 +33,7 @@ func accountCheck(c Case, at scratch) preflight.Check {
 				Fix: "codex login status says whether there is one",
 			}
 		}
-		return accountResult(readAccount(ctx, c, start, at))
+		return accountResult(codex.ReadAccount(ctx, process(c, start, at)))
 	}}
 }
 

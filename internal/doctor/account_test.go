@@ -9,7 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakelogin"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
@@ -52,11 +53,11 @@ func TestAccountIsShownAndLeftAlone(t *testing.T) {
 }
 
 func TestAccountThatCannotBeTold(t *testing.T) {
-	r := accountResult(appserver.AccountStatus{}, &appserver.RPCError{Method: "account/read", Message: "routing discovery"})
+	r := accountResult(executor.Account{}, "", codex.RefusedError{Words: "routing discovery", Err: errors.New("refused")})
 	if r.Status != preflight.Warn || !strings.Contains(r.Detail, "routing discovery") {
 		t.Errorf("refused: %+v", r)
 	}
-	if r = accountResult(appserver.AccountStatus{}, errors.New("one\ntwo")); r.Status != preflight.Warn || strings.Contains(r.Detail, "two") {
+	if r = accountResult(executor.Account{}, "", errors.New("one\ntwo")); r.Status != preflight.Warn || strings.Contains(r.Detail, "two") {
 		t.Errorf("failed: %+v", r)
 	}
 }

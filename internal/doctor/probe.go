@@ -6,7 +6,9 @@ import (
 	"strings"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextools"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/launch"
 	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
@@ -17,22 +19,13 @@ import (
 // codex of a runtime beside us would be left with one that does not.
 const noRefresh = "CODEX_REFRESH_TOKEN_URL_OVERRIDE=http://127.0.0.1:1/"
 
-// startCodex starts a codex for one question.
-func startCodex(ctx context.Context, c Case, start adapter.Launch, at scratch) (*appserver.Client, error) {
+// process is how a codex is started for one question.
+func process(c Case, start adapter.Launch, at scratch) codex.Process {
 	s := c.Settings
-	return appserver.Start(ctx, appserver.Config{
+	return codex.Process{
 		Bin: s.CodexBin, Args: start.Args(), Env: append(at.env(start.Env()), noRefresh), Dir: at.or(start.Dir()), User: s.User,
 		ClientName: "molecule-codex-runtime-doctor", ClientVersion: c.Version,
-	})
-}
-
-func readAccount(ctx context.Context, c Case, start adapter.Launch, at scratch) (status appserver.AccountStatus, err error) {
-	codex, err := startCodex(ctx, c, start, at)
-	if err != nil {
-		return status, err
 	}
-	defer func() { err = errors.Join(err, codex.Close()) }()
-	return codex.AccountRead(ctx, false)
 }
 
 // tryDynamic has a codex of its own start a thread with the tools.
@@ -42,43 +35,37 @@ func tryDynamic(ctx context.Context, c Case, at scratch) (n int, err error) {
 	if err != nil { // how codex would be started is not known
 		return 0, err
 	}
-	codex, err := startCodex(ctx, c, start, at)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, codex.Close()) }()
 	tools := codextools.Dynamic(theTools(s))
-	_, err = codex.ThreadStart(ctx, appserver.ThreadStartParams{
-		Cwd: s.WorkDir, Ephemeral: true, DynamicTools: tools, Config: start.Untrusted(),
-		Sandbox: appserver.SandboxMode(s.Sandbox), ApprovalPolicy: appserver.ApprovalPolicy(s.ApprovalPolicy),
+	return len(tools), codex.TryThread(ctx, process(c, start, at), codex.Thread{
+		Cwd: s.WorkDir, DynamicTools: tools, Config: start.Untrusted(),
+		Sandbox: agent.Sandbox(s.Sandbox), ApprovalPolicy: agent.ApprovalPolicy(s.ApprovalPolicy),
 	})
-	return len(tools), err
 }
 
 // accountResult says it without a secret, and without whose account it is.
-func accountResult(status appserver.AccountStatus, err error) preflight.Result {
-	refused := new(appserver.RPCError)
+func accountResult(account executor.Account, email string, err error) preflight.Result {
+	refused, ok := errors.AsType[codex.RefusedError](err)
 	switch {
-	case errors.As(err, &refused):
+	case ok:
 		return preflight.Result{
-			Status: preflight.Warn, Detail: "codex cannot tell: " + refused.Message,
+			Status: preflight.Warn, Detail: "codex cannot tell: " + refused.Words,
 			Fix: "with a ChatGPT login codex asks the network who it is: look whether it is reachable",
 		}
 	case err != nil:
 		return preflight.Result{Status: preflight.Warn, Detail: "codex could not be asked: " + firstLine(err), Fix: "see the check codex"}
-	case status.Account == nil && status.RequiresOpenaiAuth:
+	case account.Kind == "none":
 		return preflight.Result{
 			Status: preflight.Fail, Detail: "codex has no login, or one that has expired",
 			Fix: "set OPENAI_API_KEY, or log in with codex login; a task that is sent meanwhile gives a link",
 		}
-	case status.Account == nil:
+	case account.Kind == "provider":
 		return preflight.Result{Status: preflight.OK, Detail: "the model's provider asks for no login of codex"}
 	}
-	detail := status.Account.Type
-	if status.Account.PlanType != "" {
-		detail += ", plan " + status.Account.PlanType
+	detail := account.Kind
+	if account.Plan != "" {
+		detail += ", plan " + account.Plan
 	}
-	if _, domain, ok := strings.Cut(status.Account.Email, "@"); ok {
+	if _, domain, ok := strings.Cut(email, "@"); ok {
 		detail += ", of " + domain
 	}
 	return preflight.Result{Status: preflight.OK, Detail: detail}

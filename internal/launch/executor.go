@@ -9,7 +9,6 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
@@ -22,7 +21,7 @@ const startWait = 2 * time.Minute
 
 // A Recorder has a record made of what is said to codex and by it, and of what the executor is asked.
 type Recorder interface {
-	appserver.Wire
+	codex.Wire
 	executor.Recorder
 }
 
@@ -45,15 +44,11 @@ func (c *Codex) Turns(metrics Metrics, recorder Recorder) Turns {
 		MaxTurns: s.MaxTurns, MaxQuestions: s.MaxQuestions, MaxQueue: s.MaxQueue, MaxBytes: int64(s.MaxQueueMiB) << 20,
 		StartWait: startWait, Metrics: metrics, Logger: c.log,
 	}, Codex: codex.Config{
-		Child: appserver.Config{
+		Child: codex.Process{
 			Bin: s.CodexBin, Dir: base(s, nil, "").Dir(), User: s.User, Through: c.Fence.Argv, OwnMounts: c.Fence.OwnMounts,
 			ClientName: "molecule-codex-runtime", ClientVersion: c.cfg.Version,
 		},
-		Thread: appserver.ThreadStartParams{
-			Cwd: s.WorkDir, ApprovalsReviewer: "user",
-			ApprovalPolicy: appserver.ApprovalPolicy(s.ApprovalPolicy),
-			Sandbox:        appserver.SandboxMode(s.Sandbox),
-		},
+		Thread:  codex.Thread{Cwd: s.WorkDir, ApprovalPolicy: agent.ApprovalPolicy(s.ApprovalPolicy), Sandbox: agent.Sandbox(s.Sandbox)},
 		Prepare: c.launch, Mend: c.Mend,
 		MaxThreads: s.MaxThreads, MaxAsked: s.MaxContextQuestions,
 		TurnTimeout: s.TurnTimeout, IdleTimeout: s.IdleTimeout, ItemTimeout: s.ItemTimeout,
