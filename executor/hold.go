@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/slowlock"
 )
 
 // A hold keeps turns from being started while the model would refuse them. There
@@ -137,8 +138,8 @@ func (h *hold) show(what *Pause) {
 type pauseTold struct {
 	peer bool // its job is another agent's; never changes
 
-	mu   sync.Mutex // guards the fields below
-	own  *Pause     // what the job waits for alone, or nil
+	mu   slowlock.Lock // guards the fields below
+	own  *Pause        // what the job waits for alone, or nil
 	what *Pause
 	ever bool // it has been told to wait before
 	gone bool // it does not wait: a turn of it runs, or it has ended

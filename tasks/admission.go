@@ -6,24 +6,32 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/slowlock"
 )
 
 // An admission makes the order of the journal that of the runner's queues, for each conversation by
 // itself: a message passes from the look for its key until it is queued, and others of its conversation,
 // or of its key, wait. Those of other conversations pass at the same time, so that the journal commits
-// them together. What concerns more than one conversation passes alone. Who passes holds e.admit.
-// The zero value is ready.
+// them together. What concerns more than one conversation passes alone. Once it is closed nothing new is
+// accepted; what is known still passes, to be answered. Create it with newAdmission.
 type admission struct {
-	sync.RWMutex // held for reading by each message that passes
+	passing slowlock.Shared // with others, or alone
+	closed  atomic.Bool     // set alone: what passes sees one value all the while
 
 	mu    sync.Mutex // guards lanes
 	lanes map[string]*lane
 }
 
+func newAdmission() *admission {
+	return &admission{passing: slowlock.NewShared(), lanes: map[string]*lane{}}
+}
+
 // A lane is what messages pass that share something, one after the other.
 type lane struct {
-	mu    sync.Mutex
-	users int // that hold it or wait; guarded by admission.mu
+	turn  slowlock.Lock // of one message
+	users int           // that hold it or wait; guarded by admission.mu
 }
 
 // errAlone says that a message must pass alone.
@@ -32,16 +40,29 @@ var errAlone = errors.New("the message passes alone")
 // pass waits until a message may pass: all that pass have their lanes in the same order. What it returns
 // is called when the message is queued.
 func (a *admission) pass(names ...string) (passed func()) {
-	a.RLock()
+	a.passing.RLock()
 	for _, name := range names {
-		a.enter(name).mu.Lock()
+		a.enter(name).turn.Lock()
 	}
 	return func() {
 		for _, name := range names {
 			a.leave(name)
 		}
-		a.RUnlock()
+		a.passing.RUnlock()
 	}
+}
+
+// alone waits until nothing else passes, and keeps everything else waiting until what it returns is
+// called.
+func (a *admission) alone() (passed func()) {
+	a.passing.Lock()
+	return a.passing.Unlock
+}
+
+// close refuses new messages once those that pass have passed.
+func (a *admission) close() {
+	defer a.alone()()
+	a.closed.Store(true)
 }
 
 func (a *admission) enter(name string) *lane {
@@ -49,10 +70,7 @@ func (a *admission) enter(name string) *lane {
 	defer a.mu.Unlock()
 	l := a.lanes[name]
 	if l == nil {
-		if a.lanes == nil {
-			a.lanes = map[string]*lane{}
-		}
-		l = &lane{}
+		l = &lane{turn: slowlock.New()}
 		a.lanes[name] = l
 	}
 	l.users++
@@ -63,7 +81,7 @@ func (a *admission) leave(name string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	l := a.lanes[name]
-	l.mu.Unlock()
+	l.turn.Unlock()
 	if l.users--; l.users == 0 {
 		delete(a.lanes, name)
 	}
@@ -74,7 +92,7 @@ func (e *Engine) pass(in *incoming) (passed func()) {
 	k := in.key
 	names := []string{fmt.Sprintf("message %q %q %q %q", k.Caller, k.Context, k.Task, k.Message)}
 	conversation := e.conversation(in)
-	if t := e.find(in.named()); t != nil {
+	if t := e.live.find(in.named()); t != nil {
 		conversation = t.conversation
 	}
 	if conversation != "" { // else it begins one of its own

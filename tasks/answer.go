@@ -12,7 +12,7 @@ import (
 )
 
 // answer gives a message to the turn that asked for it. Without an open question
-// it returns nil, and the message is one like any other. The caller holds e.admit.
+// it returns nil, and the message is one like any other. Its caller passes meanwhile (admission.go).
 func (e *Engine) answer(ctx context.Context, in *incoming, t *task) (*view, error) {
 	if t == nil {
 		return nil, nil

@@ -44,17 +44,17 @@ func (e *Engine) CancelTask(ctx context.Context, req *a2a.CancelTaskRequest) (*a
 // cancel begins to end a task, if it has not ended, and returns it as it was before. The
 // caller still has to load one that has.
 func (e *Engine) cancel(ctx context.Context, id a2a.TaskID, by origin.Sender) (*view, error) {
-	t := e.find(id)
+	t := e.live.find(id)
 	if t == nil { // it may just be accepted
-		e.admit.Lock()
-		t = e.find(id)
-		e.admit.Unlock()
+		passed := e.admit.alone()
+		t = e.live.find(id)
+		passed()
 	}
 	if t != nil {
 		// Nothing of the task is being submitted meanwhile, so each turn of it is either with the runner
 		// or refused.
 		defer e.admit.pass(e.lane(t.conversation))()
-		t = e.find(id)
+		t = e.live.find(id)
 	}
 	if err := e.reachable(ctx, by, id, t); err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (e *Engine) cancel(ctx context.Context, id a2a.TaskID, by origin.Sender) (*
 	return v, nil
 }
 
-// cancelTask begins to end a task that has not ended. The caller holds e.admit.
+// cancelTask begins to end a task that has not ended. Its caller passes meanwhile (admission.go).
 func (e *Engine) cancelTask(t *task) {
 	jobs := t.cancel()
 	e.wg.Go(func() { e.cancelJobs(t, jobs) })

@@ -34,7 +34,7 @@ func (noConversations) Drop(context.Context, string) error             { return 
 func (noConversations) EndAgents(context.Context, string) (int, error) { return 0, nil }
 
 // command makes a task of a command, which is answered without codex and does not
-// wait for anything that does. The caller holds e.admit.
+// wait for anything that does. Its caller passes meanwhile (admission.go).
 func (e *Engine) command(ctx context.Context, in *incoming) (*view, error) {
 	t := e.taskFor(in)
 	t.conversation = commandPrefix + t.conversation
@@ -42,7 +42,7 @@ func (e *Engine) command(ctx context.Context, in *incoming) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.remember(t)
+	e.live.add(t)
 	v := t.view()
 	r.let()
 	e.obey(r, in.command, e.ofConversation(t.about()))
@@ -63,7 +63,7 @@ func (c Config) journaled(ctx context.Context) func(store.Message, store.Head) e
 
 // obey carries a command out; others are the tasks under way that it is about. It
 // does not wait. A command that a stop of ours leaves without an answer is
-// carried out again by the next process. The caller holds e.admit.
+// carried out again by the next process. Its caller passes meanwhile (admission.go).
 func (e *Engine) obey(r *run, command string, others []*task) {
 	switch command {
 	case commandStop:

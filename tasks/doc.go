@@ -120,9 +120,8 @@
 // # Ownership and concurrency
 //
 // All methods may be called concurrently. A task that has not ended is one
-// object with one lock, which is held while a change of it is committed. Its readers do not
-// take that lock: they read its feed, which has what was shown last, and so never wait for a
-// commit. What a task publishes is immutable, and the tasks that are
+// object that is changed by one caller at a time, whose turn takes until the change is
+// committed. Its readers do not wait for that: they read its feed, which has what was shown last. What a task publishes is immutable, and the tasks that are
 // returned share it: callers may change the [a2a.Task] struct they got, but
 // nothing that it points to. A stream reads the task's log from where it was
 // opened. Nothing is queued for a reader and nobody waits for one: entries that
@@ -135,5 +134,5 @@
 //
 // The timer that coalesces text belongs to its turn and ends with it. [Engine.Close]
 // waits for every goroutine and timer of the package. Locks are taken in the
-// order Engine.admit, task.mu, feed.Feed, Engine.mu.
+// order admission, task.writing, feed.Feed, roster; no mutex is held over a commit.
 package tasks

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
 )
 
@@ -21,8 +20,7 @@ type Engine struct {
 	wg   sync.WaitGroup // cancels under way and armed timers
 
 	// While a message passes nothing is read that grows with what a task has said: see look.
-	admit  admission
-	closed bool // guarded by admit
+	admit *admission
 
 	staging staging
 
@@ -37,8 +35,7 @@ type Engine struct {
 
 	unreadable sync.Map // ids of tasks of which the log says that they are
 
-	mu   sync.Mutex // guards live
-	live map[a2a.TaskID]*task
+	live roster
 }
 
 var _ a2asrv.RequestHandler = (*Engine)(nil)
@@ -49,7 +46,7 @@ func New(cfg Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{cfg: cfg, log: cfg.Logger, live: map[a2a.TaskID]*task{}}
+	e := &Engine{cfg: cfg, log: cfg.Logger, admit: newAdmission()}
 	e.root, e.stop = context.WithCancel(context.Background())
 	return e, nil
 }
@@ -59,14 +56,12 @@ func New(cfg Config) (*Engine, error) {
 // closed first, or at the same time. When ctx ends before they have, what still
 // waits for them is ended with an error, and so is Close. Closing twice is fine.
 func (e *Engine) Close(ctx context.Context) error {
-	e.admit.Lock()
-	e.closed = true
-	e.admit.Unlock()
+	e.admit.close()
 	err := e.drain(ctx)
-	e.admit.Lock()
+	passed := e.admit.alone()
 	e.stop()
-	e.admit.Unlock()
-	for _, t := range e.tasks() {
+	passed()
+	for _, t := range e.live.all() {
 		t.stop()
 	}
 	e.wg.Wait()
@@ -74,10 +69,10 @@ func (e *Engine) Close(ctx context.Context) error {
 }
 
 func (e *Engine) drain(ctx context.Context) error {
-	for _, t := range e.tasks() {
+	for _, t := range e.live.all() {
 		t.setAside()
 	}
-	open := e.tasks()
+	open := e.live.all()
 	for i, t := range open {
 		select {
 		case <-t.over:

@@ -5,28 +5,50 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 )
 
-// tasks returns the tasks that have not ended.
-func (e *Engine) tasks() []*task {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return slices.Collect(maps.Values(e.live))
+// A roster has the tasks that have not ended. The zero value is ready.
+type roster struct {
+	mu    sync.Mutex // guards tasks
+	tasks map[a2a.TaskID]*task
 }
 
-// find returns a task that has not ended, or nil.
-func (e *Engine) find(id a2a.TaskID) *task {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.live[id]
+// all returns the tasks.
+func (r *roster) all() []*task {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Collect(maps.Values(r.tasks))
 }
 
-func (e *Engine) remember(t *task) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.live[t.id] = t
+func (r *roster) count() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.tasks)
+}
+
+// find returns a task, or nil if it has ended or is not known.
+func (r *roster) find(id a2a.TaskID) *task {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.tasks[id]
+}
+
+func (r *roster) add(t *task) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.tasks == nil {
+		r.tasks = map[a2a.TaskID]*task{}
+	}
+	r.tasks[t.id] = t
+}
+
+func (r *roster) remove(id a2a.TaskID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.tasks, id)
 }
 
 // forget leaves a task that has ended to the journal and its readers.
@@ -34,22 +56,12 @@ func (e *Engine) forget(t *task) {
 	t.forgetPast()
 	t.countTexts(false)
 	t.retold.forget()
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	delete(e.live, t.id)
+	e.live.remove(t.id)
 }
 
 // ofConversation returns the tasks of a conversation that have not ended, also those that went aside.
 func (e *Engine) ofConversation(conversation string) []*task {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	var found []*task
-	for _, t := range e.live {
-		if t.isOf(conversation) {
-			found = append(found, t)
-		}
-	}
-	return found
+	return slices.DeleteFunc(e.live.all(), func(t *task) bool { return !t.isOf(conversation) })
 }
 
 // What readers who are behind keep in memory, in bytes of events: so much for a task, or
@@ -63,9 +75,7 @@ const (
 
 // behind is how far a reader of one of the tasks may be behind.
 func (e *Engine) behind() int64 {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return int64(max(leastBehind, min(mostBehind, allBehind/max(1, len(e.live)))))
+	return int64(max(leastBehind, min(mostBehind, allBehind/max(1, e.live.count()))))
 }
 
 // wait waits for ch, the end of ctx, or that of the engine.

@@ -15,7 +15,7 @@ import (
 // open returns the view of a task, wherever it is kept. A task that has ended is read
 // whole, so nothing may be held meanwhile that others wait for.
 func (e *Engine) open(ctx context.Context, id a2a.TaskID) (*view, error) {
-	if t := e.find(id); t != nil {
+	if t := e.live.find(id); t != nil {
 		return t.view(), nil
 	}
 	v := &view{info: a2a.TaskInfo{TaskID: id}, unread: true}
@@ -25,10 +25,10 @@ func (e *Engine) open(ctx context.Context, id a2a.TaskID) (*view, error) {
 	return v, nil
 }
 
-// look is open for those that hold e.admit, or only want the state: of a task that has
+// look is open for what passes, or only wants the state: of a task that has
 // ended the view has the id, the context and the state until it is loaded.
 func (e *Engine) look(ctx context.Context, id a2a.TaskID) (*view, error) {
-	if t := e.find(id); t != nil {
+	if t := e.live.find(id); t != nil {
 		return t.view(), nil
 	}
 	head, err := e.cfg.Journal.Head(ctx, string(id))
@@ -74,8 +74,7 @@ func (e *Engine) underWay(ctx context.Context, id a2a.TaskID) (*view, error) {
 	if err != nil || v.of != nil || v.task.Status.State.Terminal() {
 		return v, err
 	}
-	e.admit.Lock()
-	defer e.admit.Unlock()
+	defer e.admit.alone()()
 	return e.look(ctx, id)
 }
 

@@ -52,9 +52,9 @@ func (e *Engine) CreateTaskPushConfig(ctx context.Context, req *a2a.PushConfig) 
 		return nil, refusal.New(a2a.ErrInvalidParams, "taskId is missing")
 	}
 	ctx = context.WithoutCancel(ctx)
-	e.admit.Lock() // a task that is being accepted is found afterwards
+	passed := e.admit.alone() // a task that is being accepted is found afterwards
 	err = e.addSetting(ctx, req.TaskID, s)
-	e.admit.Unlock()
+	passed()
 	if err == nil {
 		err = e.promise(ctx)
 	}
@@ -132,8 +132,7 @@ func (e *Engine) DeleteTaskPushConfig(ctx context.Context, req *a2a.DeleteTaskPu
 		return refusal.New(a2a.ErrInvalidParams, "the id of the push notification setting is missing")
 	}
 	ctx = context.WithoutCancel(ctx)
-	e.admit.Lock()
-	defer e.admit.Unlock()
+	defer e.admit.alone()()
 	if _, err := e.settings(ctx, req.TaskID); err != nil {
 		return e.pushError(req.TaskID, "delete the push notification setting", err)
 	}
@@ -141,7 +140,7 @@ func (e *Engine) DeleteTaskPushConfig(ctx context.Context, req *a2a.DeleteTaskPu
 	if err != nil && !errors.Is(err, store.ErrUnknown) {
 		return e.pushError(req.TaskID, "delete the push notification setting", err)
 	}
-	if t := e.find(req.TaskID); t != nil {
+	if t := e.live.find(req.TaskID); t != nil {
 		t.lock()
 		defer t.unlock()
 		t.pushes = without(t.pushes, req.ID)

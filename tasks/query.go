@@ -80,7 +80,7 @@ func (e *Engine) ListTasks(ctx context.Context, req *a2a.ListTasksRequest) (*a2a
 
 // saveHeads commits the states that have been shown, so that a list has them.
 func (e *Engine) saveHeads() {
-	for _, t := range e.tasks() {
+	for _, t := range e.live.all() {
 		if t.headWaits.Load() { // others are not waited for
 			t.saveHead()
 		}
@@ -99,7 +99,7 @@ func (t *task) saveHead() {
 // shown and nothing else.
 func (e *Engine) listed(row store.Task, req *a2a.ListTasksRequest) *a2a.Task {
 	var task *a2a.Task
-	if t := e.find(a2a.TaskID(row.ID)); t != nil {
+	if t := e.live.find(a2a.TaskID(row.ID)); t != nil {
 		task = trimmed(t.peek(), req.HistoryLength)
 		task.Status.Timestamp = &row.At // of the order that the list is in
 	} else {
@@ -171,7 +171,7 @@ func (e *Engine) Newest(ctx context.Context, n int) ([]Brief, error) {
 	}
 	all := e.newestLive(n)
 	for _, row := range page.Tasks {
-		if e.find(a2a.TaskID(row.ID)) != nil || slices.ContainsFunc(all, func(b Brief) bool { return b.ID == a2a.TaskID(row.ID) }) {
+		if e.live.find(a2a.TaskID(row.ID)) != nil || slices.ContainsFunc(all, func(b Brief) bool { return b.ID == a2a.TaskID(row.ID) }) {
 			continue
 		}
 		b := briefOf(e.kept(row), e.cfg.Main)
@@ -187,13 +187,13 @@ func (e *Engine) Newest(ctx context.Context, n int) ([]Brief, error) {
 // newestLive are the newest of the tasks that have not ended, as they are shown: nothing is waited for.
 func (e *Engine) newestLive(n int) []Brief {
 	var all []Brief
-	for _, t := range e.tasks() {
+	for _, t := range e.live.all() {
 		all = append(all, Brief{ID: t.id, At: statusTime(t.feed.Face().Status)})
 	}
 	slices.SortFunc(all, later)
 	all = all[:min(n, len(all))]
 	for i, b := range all {
-		if t := e.find(b.ID); t != nil {
+		if t := e.live.find(b.ID); t != nil {
 			all[i] = t.brief()
 		}
 	}

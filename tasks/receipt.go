@@ -84,7 +84,7 @@ func (r *Receipt) bindAgain(e *Engine, id a2a.TaskID) {
 	if r == nil || r.settled || r.engine != nil || !r.marked {
 		return
 	}
-	r.engine, r.id, r.task = e, id, e.find(id)
+	r.engine, r.id, r.task = e, id, e.live.find(id)
 	if r.task != nil {
 		r.task.waiters.Add(1)
 	}

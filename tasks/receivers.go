@@ -37,8 +37,7 @@ type broughtPush struct {
 	replaced  *store.Push // nil if it takes the place of none
 }
 
-// bringPush looks what a setting that comes with a message will replace; nil stays nil. The
-// caller holds e.admit.
+// bringPush looks what a setting that comes with a message will replace; nil stays nil. Its caller passes meanwhile (admission.go).
 func (e *Engine) bringPush(ctx context.Context, t *task, s *setting) (*broughtPush, error) {
 	if s == nil {
 		return nil, nil
@@ -59,8 +58,7 @@ func (e *Engine) bringPush(ctx context.Context, t *task, s *setting) (*broughtPu
 	return b, nil
 }
 
-// withdrawPush takes back the setting that came with a refused message; nil is none. The
-// caller holds e.admit.
+// withdrawPush takes back the setting that came with a refused message; nil is none. Its caller passes meanwhile (admission.go).
 func (e *Engine) withdrawPush(ctx context.Context, t *task, b *broughtPush) {
 	if b == nil {
 		return
@@ -101,14 +99,14 @@ func (e *Engine) pushError(id a2a.TaskID, doing string, err error) error {
 	return e.journalError(doing, err)
 }
 
-// addSetting commits a setting of a task. The caller holds e.admit.
+// addSetting commits a setting of a task. Its caller passes meanwhile (admission.go).
 func (e *Engine) addSetting(ctx context.Context, id a2a.TaskID, s *setting) error {
 	const doing = "store the push notification setting"
 	known, err := e.receivers(ctx, id)
 	if err != nil {
 		return e.pushError(id, doing, err)
 	}
-	t := e.find(id)
+	t := e.live.find(id)
 	if err := e.takesSetting(t, known, s.receiver()); err != nil {
 		return err
 	}
@@ -151,7 +149,7 @@ func (e *Engine) readPush(ctx context.Context, req *a2a.SendMessageRequest, in *
 }
 
 // pushAgain sees to it that a message that is sent again has the setting which
-// it brings. The caller holds e.admit.
+// it brings. Its caller passes meanwhile (admission.go).
 func (e *Engine) pushAgain(ctx context.Context, in *incoming, task *a2a.Task) error {
 	if in.push == nil || task.Status.State.Terminal() {
 		return nil

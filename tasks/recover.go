@@ -22,8 +22,7 @@ import (
 // has not had its turn gets its place in the queue back, in the order of their
 // acceptance. It must be called before anything is sent to the engine.
 func (e *Engine) Recover(ctx context.Context) error {
-	e.admit.Lock()
-	defer e.admit.Unlock()
+	defer e.admit.alone()()
 	open, err := e.cfg.Journal.Unfinished(ctx)
 	if err != nil {
 		return fmt.Errorf("recover the tasks: %w", err)
@@ -94,7 +93,7 @@ func (e *Engine) recoverTask(ctx context.Context, pending store.Pending) ([]*run
 			r.void = slices.Clone(t.artifacts[from:])
 		}
 	}
-	e.remember(t)
+	e.live.add(t)
 	runs := t.runs
 	t.lock()
 	defer t.unlock()

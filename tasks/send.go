@@ -85,8 +85,7 @@ func (e *Engine) take(ctx context.Context, in *incoming) (*view, error) {
 			return v, err
 		}
 	}
-	e.admit.Lock()
-	defer e.admit.Unlock()
+	defer e.admit.alone()()
 	return e.takeNow(ctx, in, true)
 }
 
@@ -98,7 +97,7 @@ func (e *Engine) takeNow(ctx context.Context, in *incoming, alone bool) (*view, 
 	}
 	ctx = context.WithoutCancel(ctx) // a caller who leaves now must not tear this apart
 	host := e.host(in)
-	if in.key.Task == "" && in.key.Caller == "" && in.command == "" && host == nil && in.refused == nil && !e.closed { // mostly it is new: then the journal is asked only once
+	if in.key.Task == "" && in.key.Caller == "" && in.command == "" && host == nil && in.refused == nil && !e.admit.closed.Load() { // mostly it is new: then the journal is asked only once
 		v, err := e.begin(ctx, in)
 		if in.refused == nil && !errors.Is(err, store.ErrExists) {
 			return v, err
@@ -112,7 +111,7 @@ func (e *Engine) takeNow(ctx context.Context, in *incoming, alone bool) (*view, 
 		return e.again(ctx, in, known)
 	case !errors.Is(err, store.ErrUnknown):
 		return nil, e.journalError("look the message up", err)
-	case e.closed:
+	case e.admit.closed.Load():
 		return nil, stopping()
 	case in.refused != nil:
 		return nil, in.refused
@@ -174,7 +173,7 @@ func (e *Engine) prepare(ctx context.Context, req *a2a.SendMessageRequest, in *i
 
 // further makes a further turn of a message that names a task, or an answer.
 func (e *Engine) further(ctx context.Context, in *incoming) (*view, error) {
-	t := e.find(in.named())
+	t := e.live.find(in.named())
 	if err := e.reachable(ctx, in.from, a2a.TaskID(in.key.Task), t); err != nil {
 		return nil, err
 	}
@@ -215,7 +214,7 @@ func (e *Engine) again(ctx context.Context, in *incoming, known store.Message) (
 	if interrupted, err := e.interrupted(ctx, in, v, known); !interrupted {
 		return v, err
 	}
-	if e.closed {
+	if e.admit.closed.Load() {
 		return nil, stopping()
 	}
 	if in.refused != nil {
@@ -275,8 +274,7 @@ func (e *Engine) retry(ctx context.Context, in *incoming, cut *a2a.Task, known s
 	return e.enqueue(ctx, &again, t, e.cfg.Journal.Replace)
 }
 
-// enqueue commits a message as a turn of t and gives it to the runner. The caller
-// holds e.admit.
+// enqueue commits a message as a turn of t and gives it to the runner. Its caller passes meanwhile (admission.go).
 func (e *Engine) enqueue(ctx context.Context, in *incoming, t *task, commit func(context.Context, store.Message, store.Head) error) (*view, error) {
 	before, err := e.bringPush(ctx, t, in.push)
 	if err != nil {
@@ -307,7 +305,7 @@ func (e *Engine) enqueue(ctx context.Context, in *incoming, t *task, commit func
 		e.withdrawPush(ctx, t, before)
 		return nil, e.notQueued(err)
 	}
-	e.remember(t)
+	e.live.add(t)
 	return t.admit(r, ahead), nil
 }
 

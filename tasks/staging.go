@@ -138,7 +138,7 @@ func (e *Engine) foresee(ctx context.Context, in *incoming) (wanted bool, err er
 	known, err := e.known(ctx, in)
 	switch {
 	case err == nil:
-		again := in.retry && known.Digest == in.digest && (known.Interrupted || e.find(a2a.TaskID(known.TaskID)) != nil)
+		again := in.retry && known.Digest == in.digest && (known.Interrupted || e.live.find(a2a.TaskID(known.TaskID)) != nil)
 		if !again {
 			in.refused = errForgotten
 			return false, nil
@@ -153,21 +153,21 @@ func (e *Engine) foresee(ctx context.Context, in *incoming) (wanted bool, err er
 		return false, e.journalError("look the message up", err)
 	case wrong != nil:
 		return false, wrong
-	case e.closed:
+	case e.admit.closed.Load():
 		return false, stopping()
 	}
 	return !in.refuse(e.placeFor(ctx, &probe)), nil
 }
 
 // placeFor says why a new message would be refused. One that may go into a running turn,
-// or answer a question, has no need of a place in the queue. The caller holds e.admit.
+// or answer a question, has no need of a place in the queue. Its caller passes meanwhile (admission.go).
 func (e *Engine) placeFor(ctx context.Context, in *incoming) error {
 	if in.command != "" {
 		return nil
 	}
 	t := e.host(in)
 	if in.key.Task != "" {
-		t = e.find(in.named())
+		t = e.live.find(in.named())
 		if err := e.reachable(ctx, in.from, a2a.TaskID(in.key.Task), t); err != nil {
 			return err
 		}

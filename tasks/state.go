@@ -22,14 +22,14 @@ func now() *time.Time {
 	return &t
 }
 
-// lock is taken for each change of the task, and held while that is committed. Readers do not take it:
-// what they see is in the feed.
-func (t *task) lock() { t.mu.Lock() }
+// lock waits for the turn of a change of the task, which takes until that is committed. Readers do not
+// wait for it: what they see is in the feed.
+func (t *task) lock() { t.writing.Lock() }
 
 // unlock shows what was changed under the lock.
 func (t *task) unlock() {
 	t.sync()
-	t.mu.Unlock()
+	t.writing.Unlock()
 }
 
 // touch notes a change.

@@ -1,12 +1,12 @@
 package tasks
 
 import (
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/slowlock"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/feed"
 )
@@ -16,7 +16,7 @@ import (
 type task struct {
 	*identity
 
-	mu sync.Mutex // guards state; held while a change is committed
+	writing slowlock.Lock // guards state; held by who changes it, while that is committed, too
 	state
 }
 
@@ -81,7 +81,7 @@ func (e *Engine) newTask(id a2a.TaskID, contextID, conversation string) *task {
 	t := &task{identity: &identity{
 		engine: e, id: id, contextID: contextID, conversation: conversation,
 		over: make(chan struct{}),
-	}}
+	}, writing: slowlock.New()}
 	t.state = state{
 		identity: t.identity, task: t,
 		status: a2a.TaskStatus{State: a2a.TaskStateSubmitted, Timestamp: now()},

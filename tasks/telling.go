@@ -24,7 +24,7 @@ const (
 // it has come, before each try and after it. To what other tasks of its conversation ask it is something
 // beside; without the name of one, to those of all.
 func (e *Engine) Telling(conversation, reply string, how Delivery) {
-	for _, t := range e.tasks() {
+	for _, t := range e.live.all() {
 		if conversation == "" || conversation == t.about() {
 			t.beside(reply, how)
 		}

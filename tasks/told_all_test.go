@@ -2,13 +2,11 @@ package tasks
 
 import (
 	"testing"
-
-	"github.com/a2aproject/a2a-go/v2/a2a"
 )
 
 // engineWithPeers is one of a workspace, without a journal.
 func engineWithPeers() *Engine {
-	return &Engine{cfg: Config{Workspace: &Workspace{}}, live: map[a2a.TaskID]*task{}}
+	return &Engine{cfg: Config{Workspace: &Workspace{}}, admit: newAdmission()}
 }
 
 // TestAllThatIsToldAgainIsBounded: what a task has told so counts among that of all until it ends,

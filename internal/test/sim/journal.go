@@ -3,8 +3,8 @@ package sim
 import (
 	"context"
 	"errors"
-	"runtime"
 	"sync/atomic"
+	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
@@ -43,9 +43,7 @@ func (j *journal) write(do func() error) error {
 	case j.w.happens(j.w.weather.commitFails, name...):
 		return errFull
 	case j.w.happens(10, append(name, "stalls")...):
-		for range 20 {
-			runtime.Gosched()
-		}
+		time.Sleep(j.w.chance.of(append(name, "for")...).between(time.Millisecond, 3*time.Second))
 	}
 	if err := do(); err != nil {
 		return err
