@@ -1,6 +1,6 @@
 //go:build !linux
 
-package Fence
+package fence
 
 // KeepPrivate does nothing where there is no /proc.
 func KeepPrivate() error { return nil }
