@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
 // audit reads the books when nothing more goes wrong, and all had its time.
@@ -14,21 +16,59 @@ func (r *run) audit(l *life) {
 		if !m.accepted {
 			continue
 		}
-		task, err := l.engine.GetTask(context.Background(), &a2a.GetTaskRequest{ID: m.task})
-		if err != nil {
-			r.books.fault(m, "its task is lost: %v", err)
-			continue
+		for _, id := range m.tasks {
+			r.auditTask(l, m, id)
 		}
-		if !task.Status.State.Terminal() {
-			r.books.fault(m, "its task has no end: %s", task.Status.State)
-			continue
-		}
+		r.auditTaken(m)
+	}
+	r.auditOrder()
+	r.auditWrongs()
+	if h := l.executor.Health(); h.Waiting != 0 || h.Running != 0 || h.Bytes != 0 {
+		r.books.fault(nil, "something is left: %+v", h)
+	}
+}
+
+func (r *run) auditTask(l *life, m *message, id a2a.TaskID) {
+	task, err := l.engine.GetTask(context.Background(), &a2a.GetTaskRequest{ID: id})
+	switch {
+	case err != nil:
+		r.books.fault(m, "its task is lost: %v", err)
+	case !task.Status.State.Terminal():
+		r.books.fault(m, "its task has no end: %s", task.Status.State)
+	default:
 		r.books.end(m, task.ID, task.Status.State)
 		r.auditTurns(m, task)
 	}
-	r.auditOrder()
-	if h := l.executor.Health(); h.Waiting != 0 || h.Running != 0 || h.Bytes != 0 {
-		r.books.fault(nil, "something is left: %+v", h)
+}
+
+// auditWrongs tells of the turns that should not have been.
+func (r *run) auditWrongs() {
+	for _, w := range r.world.wrongs {
+		if r.books.unsaved[tasks.TaskOf(w.job)] {
+			continue
+		}
+		i := slices.IndexFunc(r.books.messages, func(m *message) bool { return strings.HasPrefix(r.world.messages[w.job], wordsOf(m)) })
+		if i < 0 {
+			r.books.fault(nil, "%s: %s", w.job, w.what)
+			continue
+		}
+		r.books.fault(r.books.messages[i], "%s", w.what)
+	}
+}
+
+// auditTaken looks for a message in the turns that are said to have had it.
+func (r *run) auditTaken(m *message) {
+	for job, taken := range r.books.taken {
+		for _, s := range taken {
+			if !strings.HasPrefix(r.world.messages[s], wordsOf(m)) || r.books.canceled[tasks.TaskOf(s)] {
+				continue
+			}
+			if !slices.ContainsFunc(r.world.all, func(t *turnRecord) bool {
+				return (t.status == turnCompleted || t.full && t.worked) && jobOf(t.clients[0]) == job && slices.ContainsFunc(t.clients, func(client string) bool { return jobOf(client) == s })
+			}) {
+				r.books.fault(m, "it is said to be in the turn of %s, and is in none that counts", job)
+			}
+		}
 	}
 }
 
@@ -38,9 +78,11 @@ func (r *run) isDone(l *life) bool {
 		if !m.accepted {
 			continue
 		}
-		task, err := l.engine.GetTask(context.Background(), &a2a.GetTaskRequest{ID: m.task})
-		if err != nil || !task.Status.State.Terminal() {
-			return false
+		for _, id := range m.tasks {
+			task, err := l.engine.GetTask(context.Background(), &a2a.GetTaskRequest{ID: id})
+			if err != nil || !task.Status.State.Terminal() {
+				return false
+			}
 		}
 	}
 	h := l.executor.Health()
@@ -50,12 +92,14 @@ func (r *run) isDone(l *life) bool {
 // auditTurns looks at the turns that a message had.
 func (r *run) auditTurns(m *message, task *a2a.Task) {
 	var worked, completed int
-	own, shared := r.turnsOf(m)
-	done := r.lastOf(m.task)
+	again := false
+	own, shared := r.turnsOf(m, task.ID)
+	done := r.lastOf(task.ID)
 	for i, t := range own {
 		if t.worked && (i == 0 || !own[i-1].full) { // a summary has what was done before, and the turn goes on
 			worked++
 		}
+		again = again || t.worked && !t.full && i < len(own)-1
 	}
 	for _, t := range slices.Concat(own, shared) {
 		if t.status == turnCompleted {
@@ -64,23 +108,28 @@ func (r *run) auditTurns(m *message, task *a2a.Task) {
 		}
 	}
 	switch state := task.Status.State; {
-	case r.books.unsaved[m.task]:
+	case r.books.unsaved[task.ID]:
+	case again:
+		r.books.fault(m, "a turn of it came behind one in which a tool had run")
 	case worked > 1:
 		r.books.fault(m, "a tool has run in %d turns of it", worked)
 	case completed > 1:
 		r.books.fault(m, "it was completed in %d turns", completed)
 	case state == a2a.TaskStateCompleted && done == nil:
 		r.books.fault(m, "it is completed, and no turn of it is")
-	case state == a2a.TaskStateCanceled && !r.books.canceled[m.task]:
+	case state == a2a.TaskStateCanceled && !r.books.canceled[task.ID]:
 		r.books.fault(m, "it is canceled, and was not to be")
 	case state == a2a.TaskStateCompleted && !strings.Contains(textOf(task), done.said[len(done.said)-1].Text):
 		r.books.fault(m, "what %s has said last is not in its task: %q", done.id, textOf(task))
 	}
 }
 
-// turnsOf are those that were made for a message, and those of others that have it.
-func (r *run) turnsOf(m *message) (own, shared []*turnRecord) {
+// turnsOf are those that were made for a message of a task, and those of others that have it.
+func (r *run) turnsOf(m *message, task a2a.TaskID) (own, shared []*turnRecord) {
 	for _, t := range r.world.all {
+		if tasks.TaskOf(jobOf(t.clients[0])) != task {
+			continue
+		}
 		if slices.Contains(t.answers, wordsOf(m)) { // it came while its context asked
 			shared = append(shared, t)
 		}
@@ -128,7 +177,7 @@ func (r *run) auditOrder() {
 		for before := m.before; before != nil; before = before.before {
 			a, hadOne := first[before]
 			b, has := first[m]
-			if hadOne && has && a > b {
+			if hadOne && has && a > b && m.retries+before.retries == 0 {
 				r.books.fault(m, "its turn came before that of %s, which was accepted before it", before.id)
 			}
 		}

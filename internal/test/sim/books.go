@@ -2,7 +2,9 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 )
@@ -15,9 +17,11 @@ type books struct {
 	messages []*message
 	ends     map[a2a.TaskID]a2a.TaskState
 	replies  map[a2a.TaskID]int
-	open     map[a2a.TaskID]bool // a reply is on its way
-	canceled map[a2a.TaskID]bool // that was asked for
-	unsaved  map[a2a.TaskID]bool // that could not be saved once: what was told of them then may not hold after a death
+	open     map[a2a.TaskID]bool  // a reply is on its way
+	canceled map[a2a.TaskID]bool  // that was asked for
+	unsaved  map[a2a.TaskID]bool  // that could not be saved once: what was told of them then may not hold after a death
+	taken    map[string][]string  // by job, the jobs whose messages its turn is said to have had
+	answered map[string]time.Time // by question, when its answer was accepted
 	faults   []fault
 }
 
@@ -28,7 +32,10 @@ type fault struct {
 }
 
 func newBooks(s *story) *books {
-	return &books{story: s, ends: map[a2a.TaskID]a2a.TaskState{}, replies: map[a2a.TaskID]int{}, open: map[a2a.TaskID]bool{}, canceled: map[a2a.TaskID]bool{}, unsaved: map[a2a.TaskID]bool{}}
+	return &books{
+		story: s, ends: map[a2a.TaskID]a2a.TaskState{}, replies: map[a2a.TaskID]int{}, open: map[a2a.TaskID]bool{}, canceled: map[a2a.TaskID]bool{},
+		unsaved: map[a2a.TaskID]bool{}, taken: map[string][]string{}, answered: map[string]time.Time{},
+	}
 }
 
 func (b *books) add(m *message) {
@@ -48,13 +55,17 @@ func (b *books) faultLocked(m *message, format string, args ...any) {
 	b.faults = append(b.faults, fault{m, fmt.Sprintf(format, args...)})
 }
 
-// accept notes the task of a message, which is one.
+// accept notes the task of a message. It has one, and a further one for each time that it is to be run again.
 func (b *books) accept(m *message, id a2a.TaskID) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if m.task != "" && m.task != id {
-		b.faultLocked(m, "it is of task %s, and of %s", m.task, id)
+	switch known := slices.Contains(m.tasks, id); {
+	case known:
+		return
+	case len(m.tasks) > m.retries:
+		b.faultLocked(m, "it is of %d tasks: %v, and %s", len(m.tasks)+1, m.tasks, id)
 	}
+	m.tasks = append(m.tasks, id)
 	if !m.accepted {
 		b.story.tell(m.id, "it is accepted as task %s", id)
 	}
@@ -72,6 +83,36 @@ func (b *books) taskOf(m *message) a2a.TaskID {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return m.task
+}
+
+// retries notes that a message is to be run again, if it was cut off.
+func (b *books) retries(m *message) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	m.retries++
+}
+
+// takes notes which messages a turn is said to have had.
+func (b *books) takes(job string, taken []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.taken[job] = taken
+}
+
+// answers notes that the answer to a question was accepted.
+func (b *books) answers(question string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.answered[question] = time.Now()
+}
+
+// poses holds a question that is posed against the answers.
+func (b *books) poses(m *message, id a2a.TaskID, question string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if at, answered := b.answered[question]; answered && time.Since(at) > time.Second && !b.unsaved[id] {
+		b.faultLocked(m, "its question %s is posed, and was answered %v before", question, time.Since(at))
+	}
 }
 
 // lacks notes that a task could not be saved.

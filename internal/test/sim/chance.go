@@ -49,11 +49,17 @@ type weather struct {
 	commitFails    float64 // a commit
 	deaths         int     // of the runtime
 	deathAtCommit  float64 // of these, at a commit and not between two
+	deathAtStart   float64 // of those that are at one, as the agent has taken a message instead
 	stops          float64 // of those that are at none, are no deaths: it is told to stop
 	leaves, repeat float64 // clients
 	cancels        float64
 	names          float64 // of messages, the task of the one before
 	midTurn        bool
+	lookFails      float64 // a look into the history
+	fileLacks      float64 // the files of the agent, what it had told of a tool
+	queue          int     // the most that may wait in a context; 0 for the usual
+	outages        int     // times in which nothing can be written
+	retries        float64 // clients that ask for a message to be run again
 }
 
 // weather draws how much goes wrong: nothing in some runs, much of one thing in others.
@@ -73,6 +79,7 @@ func (c chance) weather() weather {
 		lostEnd: some(15), lateEnd: some(30), hangs: some(8), ignores: some(50), asks: some(40), works: some(60), lags: some(60),
 		refuses: some(15), refusesAlone: 100 * d.Float64(), full: some(8), takesNoSteer: some(50), commitFails: some(4),
 		deaths: d.IntN(6), deathAtCommit: 100 * d.Float64(), stops: 100 * d.Float64(), leaves: some(60), repeat: some(60), cancels: some(25),
-		midTurn: d.happens(50), names: some(60),
+		midTurn: d.happens(50), names: some(60), lookFails: some(30), fileLacks: some(90),
+		queue: []int{0, 0, 2, 4}[d.IntN(4)], outages: max(0, d.IntN(6)-3), retries: some(80), deathAtStart: some(80),
 	}
 }

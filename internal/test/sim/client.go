@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,8 @@ type message struct {
 	accepted    bool
 	refused     bool
 	task        a2a.TaskID
+	tasks       []a2a.TaskID // one, and those of its retries
+	retries     int
 	into        a2a.TaskID // that it names; empty for none
 	before      *message   // that was accepted before it in its context
 }
@@ -38,6 +41,9 @@ func (r *run) client(name string, messages int) {
 	}
 }
 
+// mostTries is how often a message is sent: where few may wait, it may take hours.
+const mostTries = 1000
+
 // send sends a message until there is a word that it is accepted, or will not be.
 func (r *run) send(m *message, d draw) {
 	for try := 0; !r.books.decided(m); try++ {
@@ -58,9 +64,9 @@ func (r *run) send(m *message, d draw) {
 		case <-ctx.Done():
 			// It is not known whether it was taken: it is sent again.
 		}
-		time.Sleep(d.between(time.Millisecond, 3*time.Second))
-		if try > 200 {
-			r.books.fault(m, "it is not accepted in 200 tries")
+		time.Sleep(d.between(time.Millisecond, min(time.Duration(3+try), 20)*time.Second))
+		if try > mostTries {
+			r.books.fault(m, "it is not accepted in %d tries", mostTries)
 			return
 		}
 	}
@@ -84,6 +90,7 @@ func (r *run) follow(m *message, d draw) {
 	then("sends it again", w.repeat, time.Minute, func(l *life, m *message) { r.stream(context.Background(), l, m, make(chan struct{})) })
 	then("cancels it", w.cancels, time.Minute, r.cancel)
 	then("comes back", w.leaves, time.Minute, r.resume)
+	then("asks for it again", w.retries, 3*time.Minute, r.retry)
 }
 
 // wordsOf are what a message says.
@@ -159,8 +166,21 @@ func (r *run) hearState(m *message, id a2a.TaskID, status a2a.TaskStatus) {
 	case status.State.Terminal():
 		r.books.end(m, id, status.State)
 	case status.State == a2a.TaskStateInputRequired:
-		r.reply(id)
+		r.reply(id, r.hearQuestions(m, id, status.Message))
 	}
+}
+
+// hearQuestions returns the question that is to be answered first.
+func (r *run) hearQuestions(m *message, id a2a.TaskID, posed *a2a.Message) (first string) {
+	for _, p := range posed.Parts {
+		data, _ := p.Data().(map[string]any)
+		question, _ := data["id"].(string)
+		if question != "" {
+			r.books.poses(m, id, question)
+			first = cmp.Or(first, question)
+		}
+	}
+	return first
 }
 
 func (r *run) hearError(m *message, err error) {
@@ -171,7 +191,7 @@ func (r *run) hearError(m *message, err error) {
 }
 
 // reply answers what a task asks, once, and sometimes with what is not understood.
-func (r *run) reply(id a2a.TaskID) {
+func (r *run) reply(id a2a.TaskID, question string) {
 	n, first := r.books.asked(id)
 	if !first {
 		return
@@ -188,20 +208,66 @@ func (r *run) reply(id a2a.TaskID) {
 		if d.happens(15) {
 			text = "what?"
 		}
+		parts := a2a.ContentParts{a2a.NewTextPart(text)}
+		if d.happens(70) {
+			parts = append(parts, a2a.NewDataPart(map[string]any{"id": question}))
+		}
 		l := r.alive()
 		_, err := l.engine.SendMessage(context.Background(), &a2a.SendMessageRequest{
-			Message: &a2a.Message{ID: fmt.Sprintf("reply-%s-%d", id, n), TaskID: id, Role: a2a.MessageRoleUser, Parts: a2a.ContentParts{a2a.NewTextPart(text)}},
+			Message: &a2a.Message{ID: fmt.Sprintf("reply-%s-%d", id, n), TaskID: id, Role: a2a.MessageRoleUser, Parts: parts},
 			Config:  &a2a.SendMessageConfig{ReturnImmediately: true},
 		})
 		r.story.tell(string(id), "%q is answered: %v", text, err)
+		if err == nil && len(parts) > 1 && text == "yes" && !l.journal.dead.Load() {
+			r.books.answers(question)
+		}
 	})
+}
+
+// retry has a message run again if it was cut off, and asks so twice.
+func (r *run) retry(l *life, m *message) {
+	r.books.retries(m)
+	for range 2 {
+		r.clients.Go(func() {
+			result, err := l.engine.SendMessage(context.Background(), &a2a.SendMessageRequest{
+				Message: m.words(), Config: &a2a.SendMessageConfig{ReturnImmediately: true}, Metadata: map[string]any{"retry": true},
+			})
+			if task, ok := result.(*a2a.Task); ok && err == nil && !l.journal.dead.Load() {
+				r.hear(m, task)
+			}
+		})
+	}
 }
 
 func (r *run) cancel(l *life, m *message) {
 	task := r.books.taskOf(m)
 	r.books.cancels(task)
+	over := make(chan struct{})
+	defer close(over)
+	r.clients.Go(func() { r.awaitCancel(l, m, task, over) })
 	_, err := l.engine.CancelTask(context.Background(), &a2a.CancelTaskRequest{ID: task})
 	r.story.tell(m.id, "canceled: %v", err)
+}
+
+// patience is how long a cancel may take at the most.
+const patience = 90 * time.Second
+
+// awaitCancel notes a cancel that has begun, and one that takes too long.
+func (r *run) awaitCancel(l *life, m *message, task a2a.TaskID, over <-chan struct{}) {
+	select {
+	case <-over:
+		return
+	case <-l.over:
+		return
+	case <-time.After(time.Millisecond):
+		r.world.cancels(task)
+	}
+	select {
+	case <-over:
+	case <-l.over:
+	case <-time.After(patience):
+		r.books.fault(m, "it was canceled, and has no end in %v", patience)
+	}
 }
 
 func (r *run) resume(l *life, m *message) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
@@ -13,10 +14,12 @@ import (
 // A driver carries turns out in the world, for one life of the runtime. It implements [executor.Driver].
 type driver struct {
 	*world
-	life int
-	host executor.Host
-	root context.Context
-	wg   sync.WaitGroup
+	life    int
+	host    executor.Host
+	begun   atomic.Int64
+	strikes func(n int64) // called behind the start of the n-th turn
+	root    context.Context
+	wg      sync.WaitGroup
 
 	mu       sync.Mutex // guards the fields below; nothing waits while it is held
 	child    *child     // nil while none runs
@@ -25,7 +28,8 @@ type driver struct {
 	failing  time.Time     // of the first failed start in a row
 	dead     bool          // the runtime is; the child is to be
 	sessions map[string]*session
-	turns    map[string]*turn // by job, those that are followed
+	turns    map[string]*turn  // by job, those that are followed
+	last     map[string]string // by context, once the runtime is to stop: the one job that may have turns
 }
 
 // A child is one process of the agent.
@@ -34,8 +38,8 @@ type child struct {
 	killed bool
 }
 
-func newDriver(w *world, life int) *driver {
-	return &driver{world: w, life: life, sessions: map[string]*session{}, turns: map[string]*turn{}}
+func newDriver(w *world, life int, strikes func(n int64)) *driver {
+	return &driver{world: w, life: life, strikes: strikes, sessions: map[string]*session{}, turns: map[string]*turn{}}
 }
 
 // Serve implements [executor.Driver], as do the methods below.
@@ -128,6 +132,36 @@ func (d *driver) die() {
 	d.dead = true
 	d.mu.Unlock()
 	d.kill(nil, true, "the runtime does")
+}
+
+// stops notes that no job is to begin any more.
+func (d *driver) stops() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.last = map[string]string{}
+	for job, t := range d.turns {
+		d.last[t.s.context] = job
+	}
+}
+
+// check holds a turn against a stop of the runtime.
+func (d *driver) check(context, job string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.last == nil {
+		return
+	}
+	if other := d.last[context]; other != "" && other != job {
+		d.wrong(job, "a turn of it begins behind another, and the runtime stops")
+	}
+	d.last[context] = job
+}
+
+// lives reports whether the runtime does.
+func (d *driver) lives() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return !d.dead
 }
 
 // died is the trouble of a child that is gone.

@@ -40,7 +40,7 @@ func (j *journal) write(do func() error) error {
 	switch name := []any{"write", j.life, n}; {
 	case j.dead.Load():
 		return errDead
-	case j.w.happens(j.w.weather.commitFails, name...):
+	case j.w.isFull(), j.w.happens(j.w.weather.commitFails, name...):
 		return errFull
 	case j.w.happens(10, append(name, "stalls")...):
 		time.Sleep(j.w.chance.of(append(name, "for")...).between(time.Millisecond, 3*time.Second))

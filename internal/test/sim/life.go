@@ -35,12 +35,12 @@ func (r *run) live(n int) (*life, error) {
 	}
 	l := &life{n: n, store: kept, over: make(chan struct{})}
 	l.journal = &journal{Store: kept, w: r.world, life: n, strikes: r.strikesAt(l)}
-	l.driver = newDriver(r.world, n)
+	l.driver = newDriver(r.world, n, r.strikesAtStart(l))
 	l.executor = executor.New(executor.Config{
-		MaxTurns: 2, Journal: tasks.Book(l.journal), StartWait: 2 * time.Minute, Logger: r.log.With("life", n),
+		MaxTurns: 2, MaxQueue: r.world.weather.queue, Journal: tasks.Book(l.journal), StartWait: 2 * time.Minute, Logger: r.log.With("life", n),
 	}, l.driver)
 	l.engine, err = tasks.New(tasks.Config{
-		Runner: l.executor, Journal: l.journal, MidTurn: r.world.weather.midTurn, Logger: r.log.With("life", n),
+		Runner: l.executor, Watchers: executor.Watchers{watcher{r, l}}, Journal: l.journal, MidTurn: r.world.weather.midTurn, Logger: r.log.With("life", n),
 	})
 	if err != nil {
 		return nil, err
@@ -71,7 +71,14 @@ func (l *life) stop(r *run, patience time.Duration) {
 		r.story.tell("", "life %d is stopped", l.n)
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
-		_ = l.executor.Drain(ctx) // what has not ended by then is cut off
+		drained := make(chan struct{})
+		go func() {
+			defer close(drained)
+			_ = l.executor.Drain(ctx) // what has not ended by then is cut off
+		}()
+		time.Sleep(time.Nanosecond) // then it is on
+		l.driver.stops()
+		<-drained
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)

@@ -66,6 +66,42 @@ func mutations() []mutation {
 			"the end of a turn that our own stop has cut is the message's", "executor/ends.go",
 			"if errors.Is(cause, ErrShutdown) {", "if cause == nil {",
 		},
+		{
+			"an attempt is made that is not written down", "executor/journal.go",
+			"return e.cfg.Journal.Begin(ctx, next)", "return nil",
+		},
+		{
+			"the journal is believed to have what it has refused twice", "internal/insist/insist.go",
+			"if err == nil {", "if err == nil || told {",
+		},
+		{
+			"a turn that is refused behind a tool is run again", "executor/weigh.go",
+			"return !tools && (", "return (",
+		},
+		{
+			"a message whose turn cannot be looked up is run again", "executor/cut.go",
+			"return interrupted(soFar(t), true, cutOffText), nil", "return nil, nil",
+		},
+		{
+			"jobs begin while the runtime stops", "executor/drain.go",
+			"if e.drain.on {", "if e.closed {",
+		},
+		{
+			"a cancel does not reach the turn", "executor/attempt.go",
+			"of.Input, of.Trace = input, e.trace(j)", "of.Input, of.Trace, of.Ctx = input, e.trace(j), context.WithoutCancel(j.ctx)",
+		},
+		{
+			"a cancel is taken back by a crash", "tasks/cancel.go",
+			"t.save(store.Change{Head: &row})", "_ = row",
+		},
+		{
+			"a message that a void turn has had is not sent to the next one", "executor/steer.go",
+			"case s.stage == stageTaken && j.goOn:", "case s.stage == stageTaken:",
+		},
+		{
+			"the start of a tool is not written down", "tasks/run.go",
+			"Attempt: r.attempt, Tool: true}}", "Attempt: r.attempt}}",
+		},
 	}
 }
 

@@ -21,6 +21,7 @@ type run struct {
 	current *life
 	born    chan struct{} // closed and replaced at each start
 	killAt  int64         // the write before which the present life dies; 0 for none
+	startAt int64         // the turn that it dies behind the start of; likewise
 }
 
 // Seed makes the run of a seed in a directory, and returns what must not be, with the story of the messages
@@ -103,16 +104,14 @@ func (r *run) strike(n int) {
 	time.Sleep(d.between(time.Second, time.Minute))
 	l := r.alive()
 	if d.happens(r.world.weather.deathAtCommit) {
-		r.mu.Lock()
-		r.killAt = l.journal.writes.Load() + 1 + d.Int64N(12)
-		r.mu.Unlock()
+		r.aim(l, d)
 		select {
 		case <-l.over:
 		case <-time.After(time.Minute):
 		}
 	}
 	r.mu.Lock()
-	r.killAt = 0
+	r.killAt, r.startAt = 0, 0
 	r.mu.Unlock()
 	if d.happens(r.world.weather.stops) {
 		l.stop(r, d.between(0, time.Minute))
@@ -128,6 +127,32 @@ func (r *run) strike(n int) {
 			return
 		}
 		time.Sleep(time.Second)
+	}
+}
+
+// aim has a life die at a write, or at the start of a turn.
+func (r *run) aim(l *life, d draw) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if d.happens(r.world.weather.deathAtStart) {
+		r.startAt = l.driver.begun.Load() + 1 + d.Int64N(3)
+		return
+	}
+	r.killAt = l.journal.writes.Load() + 1 + d.Int64N(12)
+}
+
+// strikesAtStart kills a life behind the start of the turn that was drawn.
+func (r *run) strikesAtStart(l *life) func(int64) {
+	return func(n int64) {
+		r.mu.Lock()
+		due := r.current == l && r.startAt != 0 && n >= r.startAt
+		if due {
+			r.startAt = 0
+		}
+		r.mu.Unlock()
+		if due {
+			l.die(r)
+		}
 	}
 }
 

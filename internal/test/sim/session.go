@@ -80,6 +80,7 @@ func (s *session) gone(ctx context.Context, on *child, kind executor.TroubleKind
 func (s *session) Start(of executor.Order) (executor.Turn, error) {
 	on, name := s.on, of.ClientID()
 	s.d.brings(of.Job, of.Input)
+	s.d.check(s.context, of.Job)
 	if s.d.happens(s.d.weather.cutBefore, "cut before", name) {
 		s.d.kill(on, s.d.happens(s.d.weather.agentKilled, "killed before", name), "before it has taken "+name)
 	}
@@ -87,6 +88,7 @@ func (s *session) Start(of executor.Order) (executor.Turn, error) {
 		return nil, s.d.died(on, executor.WasCut)
 	}
 	r := s.d.begin(s.context, name)
+	s.d.strikes(s.d.begun.Add(1))
 	if s.d.happens(s.d.weather.cutAfter, "cut after", name) {
 		s.d.kill(on, s.d.happens(s.d.weather.agentKilled, "killed after", name), "after it has taken "+name)
 		return nil, s.d.died(on, executor.WasCut)
@@ -109,6 +111,9 @@ func (s *session) LookUp(ctx context.Context, of executor.Attempt, seen executor
 	if !s.wait(ctx, on, s.d.of("look", s.d.life, s.context, s.tries).between(time.Millisecond, 500*time.Millisecond)) {
 		return executor.Finding{}, s.gone(ctx, on, executor.Passing)
 	}
+	if s.d.happens(s.d.weather.lookFails, "look fails", s.d.life, s.context, s.tries) {
+		return executor.Finding{}, &executor.Trouble{Kind: executor.Lasting, Err: errors.New("the history cannot be read")}
+	}
 	own := s.d.find(s.context, func(client string) bool { return client == of.ClientID() })
 	before := s.d.find(s.context, func(client string) bool { return jobOf(client) == of.Job && client != of.ClientID() })
 	var f executor.Finding
@@ -124,6 +129,9 @@ func (s *session) LookUp(ctx context.Context, of executor.Attempt, seen executor
 	}
 	is := s.d.look(own[0])
 	f.Tool, f.SoFar.Messages = is.worked, is.said
+	if is.told && s.d.happens(s.d.weather.fileLacks, "file", of.ClientID()) { // then the runtime knows it
+		f.Tool = false
+	}
 	f.Begun = executor.Begun{Thread: s.d.thread(s.context).id, Turn: is.id, Model: "model"}
 	for _, client := range is.clients {
 		f.With = append(f.With, jobOf(client))

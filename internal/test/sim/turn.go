@@ -139,6 +139,9 @@ func (t *turn) hear(n note, stopping error) {
 	case n.event != nil:
 		t.note(n.event)
 		t.of.To.Tell(n.event)
+		if item, ok := n.event.(agent.ItemStarted); ok && item.Item.Kind.IsTool() && t.d.lives() {
+			t.d.change(t.r, func(r *turnRecord) { r.told = true })
+		}
 	}
 }
 

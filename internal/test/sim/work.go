@@ -37,6 +37,10 @@ func (t *turn) work() {
 // step does one thing, and reports whether the turn goes on.
 func (t *turn) step(d draw, i int) bool {
 	name, w := t.of.ClientID(), t.d.weather
+	refuses := w.refuses / 3
+	if t.d.look(t.r).worked {
+		refuses *= 4
+	}
 	switch {
 	case t.d.happens(w.works/2, "works", name, i):
 		item := agent.Item{Kind: agent.KindCommand, ID: fmt.Sprint("tool-", i), Command: "make"}
@@ -64,7 +68,7 @@ func (t *turn) step(d draw, i int) bool {
 	case t.d.happens(w.hangs/3, "hangs", name, i):
 		t.d.story.tell(name, "it hangs")
 		return t.goesOn(1000 * time.Hour)
-	case t.d.happens(w.refuses/3, "refuses", name, i):
+	case t.d.happens(refuses, "refuses", name, i):
 		if kind := t.kindOfRefusal(d); kind != "" {
 			t.d.refuse(kind, d.between(time.Second, 6*time.Minute))
 		}

@@ -6,7 +6,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
 // A world is what outlives the runtime: the threads of the agent, and what its model thinks of the account.
@@ -14,14 +17,23 @@ type world struct {
 	chance
 	weather weather
 	story   *story
+	outages []outage
 
 	mu       sync.Mutex // guards the fields below; nothing waits while it is held
 	threads  map[string]*thread
 	all      []*turnRecord     // every turn that ever began, those included that were taken out of a history
 	messages map[string]string // of each job the text of its message
 	refused  refusals
+	canceled map[a2a.TaskID]time.Time // tasks whose end was begun, for certain
+	wrongs   []wrong
 	calm     bool // nothing goes wrong any more
 }
+
+// A wrong is a turn that must not be.
+type wrong struct{ job, what string }
+
+// An outage is a time in which nothing can be written.
+type outage struct{ from, to time.Time }
 
 // A thread is the history of a context.
 type thread struct {
@@ -36,6 +48,7 @@ type turnRecord struct {
 	answers     []string // what its questions were answered with
 	status      turnStatus
 	worked      bool // a tool has started
+	told        bool // the runtime was told of that, and has lived on
 	full        bool // it has met the end of the context
 	refused     bool // for the credential
 	said        []agent.Message
@@ -56,7 +69,16 @@ type refusals struct{ limit, login time.Time }
 
 func newWorld(seed uint64, s *story) *world {
 	c := chance(seed)
-	return &world{chance: c, weather: c.weather(), story: s, threads: map[string]*thread{}, messages: map[string]string{}}
+	w := &world{
+		chance: c, weather: c.weather(), story: s,
+		threads: map[string]*thread{}, messages: map[string]string{}, canceled: map[a2a.TaskID]time.Time{},
+	}
+	for n := range w.weather.outages {
+		d := c.of("outage", n)
+		from := time.Now().Add(d.between(0, 3*time.Minute))
+		w.outages = append(w.outages, outage{from, from.Add(d.between(time.Second, 20*time.Second))})
+	}
+	return w
 }
 
 // happens draws for what is named so, while things go wrong.
@@ -65,6 +87,12 @@ func (w *world) happens(percent float64, name ...any) bool {
 	calm := w.calm
 	w.mu.Unlock()
 	return !calm && w.of(name...).happens(percent)
+}
+
+// isFull reports whether nothing can be written now.
+func (w *world) isFull() bool {
+	now := time.Now()
+	return slices.ContainsFunc(w.outages, func(o outage) bool { return now.After(o.from) && now.Before(o.to) })
 }
 
 // brings notes which message a job is of; what stands in its place later, behind a summary, is none.
@@ -92,10 +120,41 @@ func (w *world) begin(context, client string) *turnRecord {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	r := &turnRecord{id: fmt.Sprintf("turn-%d", len(w.all)+1), context: context, clients: []string{client}, status: turnRuns}
+	w.judge(client)
 	th.turns = append(th.turns, r)
 	w.all = append(w.all, r)
 	w.story.tell(client, "it is %s of %s", r.id, th.id)
 	return r
+}
+
+// hasted is how long what was under way may go on behind a cancel.
+const hasted = 5 * time.Second
+
+// judge notes what is wrong with a turn that begins. The caller holds w.mu.
+func (w *world) judge(client string) {
+	job := jobOf(client)
+	if slices.ContainsFunc(w.all, func(r *turnRecord) bool { return r.clients[0] == client }) {
+		w.wrongs = append(w.wrongs, wrong{job, "two turns of it have one name: " + client})
+	}
+	if at, ended := w.canceled[tasks.TaskOf(job)]; ended && time.Since(at) > hasted {
+		w.wrongs = append(w.wrongs, wrong{job, "a turn of it begins, and its task was canceled long before: " + client})
+	}
+}
+
+// wrong notes a turn that must not be.
+func (w *world) wrong(job, what string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.wrongs = append(w.wrongs, wrong{job, what})
+}
+
+// cancels notes that the end of a task was begun.
+func (w *world) cancels(id a2a.TaskID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if _, known := w.canceled[id]; !known {
+		w.canceled[id] = time.Now()
+	}
 }
 
 // takeOut takes a turn out of its history.
