@@ -33,7 +33,8 @@ func (r *run) end(event agent.Ended) {
 	t.ending = endingOf(event, reply)
 	t.ending.meta[keys.Usage] = progress.Usage(t.meta, event.Usage)
 	t.ending.meta[keys.Tools] = r.toolTrace()
-	if len(t.runs) == 0 && !t.anyStale() {
+	if len(t.runs) == 0 && (t.canceling || !t.anyStale()) {
+		t.canceled = t.canceled || t.anyStale() // what is still asked ends with the cancel
 		t.end(change)
 		return
 	}

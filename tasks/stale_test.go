@@ -1,6 +1,7 @@
 package tasks_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -224,6 +225,25 @@ func TestQueueBehindAStaleQuestion(t *testing.T) {
 	send(t, m.e, yes)
 	m.r.next(t).start().answer("done")
 	wantTask(t, get(t, m.e, task.ID), a2a.TaskStateCompleted, "done")
+}
+
+// TestCancelOfWhatWaitsBesideAStaleQuestion ends the task: nobody is asked any more.
+func TestCancelOfWhatWaitsBesideAStaleQuestion(t *testing.T) {
+	m, task, _ := askingMachine(t, time.Time{})
+	begin(t, m.e, to(task, "m2", "and more"))
+	m.r.next(t)
+	m.r.jobs[0].observe(agent.Question{ID: "q1", Text: "May I?"})
+	m.restart()
+	m.r.next(t)
+	ctx, leave := context.WithTimeout(t.Context(), time.Minute)
+	defer leave()
+	res, err := m.e.CancelTask(ctx, &a2a.CancelTaskRequest{ID: task.ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantTask(t, res, a2a.TaskStateCanceled, "")
+	m.restart()
+	wantTask(t, get(t, m.e, task.ID), a2a.TaskStateCanceled, "")
 }
 
 // TestAnswerBesideARunningTurn: the turn of what waited before the restart runs as
