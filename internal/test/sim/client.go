@@ -65,6 +65,11 @@ func (r *run) send(m *message, d draw) {
 			// It is not known whether it was taken: it is sent again.
 		}
 		time.Sleep(d.between(time.Millisecond, min(time.Duration(3+try), 20)*time.Second))
+		select {
+		case <-r.over: // it was told of a client that waits
+			return
+		default:
+		}
 		if try > mostTries {
 			r.books.fault(m, "it is not accepted in %d tries", mostTries)
 			return

@@ -99,6 +99,22 @@ func mutations() []mutation {
 			"case s.stage == stageTaken && j.goOn:", "case s.stage == stageTaken:",
 		},
 		{
+			"a tool that an earlier process has seen is forgotten", "tasks/recover.go",
+			"ThreadID: m.Thread, Tool: m.Tool}", "ThreadID: m.Thread}",
+		},
+		{
+			"a message runs again as often as that is asked for", "tasks/send.go",
+			"!interrupted {\n\t\treturn v, err", "!interrupted && err != nil {\n\t\treturn v, err",
+		},
+		{
+			"a message that the scheduler has no room for is not taken back", "tasks/send.go",
+			"\t\te.withdraw(ctx, t, r)\n", "",
+		},
+		{
+			"an answer is kept without its question", "tasks/question.go",
+			"AnsweredBy: by,", `AnsweredBy: "",`,
+		},
+		{
 			"the start of a tool is not written down", "tasks/run.go",
 			"Attempt: r.attempt, Tool: true}}", "Attempt: r.attempt}}",
 		},

@@ -16,6 +16,7 @@ type run struct {
 	books   *books
 	log     *slog.Logger
 	clients sync.WaitGroup
+	over    chan struct{} // closed when the books have been read
 
 	mu      sync.Mutex
 	current *life
@@ -28,7 +29,7 @@ type run struct {
 // concerned. It is to be called in a bubble of testing/synctest.
 func Seed(seed uint64, dir string) (faults []string) {
 	s := newStory()
-	r := &run{dir: dir, world: newWorld(seed, s), story: s, books: newBooks(s), born: make(chan struct{})}
+	r := &run{dir: dir, world: newWorld(seed, s), story: s, books: newBooks(s), born: make(chan struct{}), over: make(chan struct{})}
 	r.log = slog.New(faultLog(r))
 	if err := r.start(1); err != nil {
 		return []string{err.Error()}
@@ -61,6 +62,7 @@ func Seed(seed uint64, dir string) (faults []string) {
 		}
 	}
 	r.audit(l)
+	close(r.over)
 	l.die(r)
 	l.buried.Wait()
 	<-left
@@ -85,7 +87,7 @@ func (r *run) start(n int) error {
 	return nil
 }
 
-// alive returns the runtime that lives, once one does.
+// alive returns the runtime that lives, once one does; the last one if none will.
 func (r *run) alive() *life {
 	for {
 		r.mu.Lock()
@@ -94,7 +96,11 @@ func (r *run) alive() *life {
 		if l != nil && !l.journal.dead.Load() {
 			return l
 		}
-		<-born
+		select {
+		case <-born:
+		case <-r.over:
+			return l
+		}
 	}
 }
 
