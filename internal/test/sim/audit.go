@@ -177,7 +177,7 @@ func (r *run) auditOrder() {
 		for before := m.before; before != nil; before = before.before {
 			a, hadOne := first[before]
 			b, has := first[m]
-			if hadOne && has && a > b && m.retries+before.retries == 0 {
+			if hadOne && has && a > b && len(m.tasks)+len(before.tasks) == 2 { // neither was run again
 				r.books.fault(m, "its turn came before that of %s, which was accepted before it", before.id)
 			}
 		}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
 // A message is one that a client sends until it is accepted.
@@ -42,7 +44,7 @@ func (r *run) client(name string, messages int) {
 }
 
 // mostTries is how often a message is sent: where few may wait, it may take hours.
-const mostTries = 1000
+const mostTries = 400
 
 // send sends a message until there is a word that it is accepted, or will not be.
 func (r *run) send(m *message, d draw) {
@@ -190,6 +192,10 @@ func (r *run) hearQuestions(m *message, id a2a.TaskID, posed *a2a.Message) (firs
 
 func (r *run) hearError(m *message, err error) {
 	r.story.tell(m.id, "its client hears: %v", err)
+	if errors.Is(err, store.ErrExists) { // it is to be told of its task
+		r.books.fault(m, "it is refused: %v", err)
+		r.books.refuse(m)
+	}
 	if errors.Is(err, a2a.ErrInvalidParams) || errors.Is(err, a2a.ErrUnsupportedOperation) && m.into != "" {
 		r.books.refuse(m)
 	}
