@@ -6,7 +6,7 @@ BENCH   ?= latest
 LDFLAGS := -s -w -X main.version=$(VERSION)
 TOOL    := go tool -modfile=tools/go.mod
 
-.PHONY: help build codex run doctor test check-deploy interop image bases image-test lint bench sim sim-mutations chaos hostile fuzz vuln release release-check screenshots clean
+.PHONY: help build codex run doctor test test-all check-deploy interop image bases image-test lint bench sim sim-mutations chaos hostile fuzz vuln release release-check screenshots clean
 
 help: ## what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -23,8 +23,11 @@ run: build codex ## serve on 127.0.0.1:8000; with no credential, on the built-in
 doctor: build codex ## whether make run would run a turn, and what to do if not
 	@scripts/run.sh doctor
 
-test: codex lint ## everything: formatting, vet, lint, unit tests with -race, end to end on the real codex
+test: codex lint ## what each change is tested with: formatting, vet, lint, unit tests with -race, end to end on the real codex
 	@scripts/test.sh
+
+test-all: codex lint ## the same, and what takes longer: bounds, hostile callers, the console in a browser, the image's programs
+	@ALL=1 scripts/test.sh
 
 check-deploy: ## compose files, manifests and alarms of deploy/, and what makes releases
 	@scripts/check-deploy.sh
@@ -60,7 +63,7 @@ chaos: codex ## kills and hindrances at random instants; SEED, KILLS or DURATION
 		$(if $(DURATION),-duration $(DURATION),-kills $(or $(KILLS),1000)) $(if $(REPORT),-report ../../docs/reliability.md)
 	go test ./e2e/chaos -run TestInbox -count=1 -timeout 60m -v -args -seed $(or $(SEED),1) -messages $(or $(MESSAGES),1000)
 
-hostile: codex ## attacks the built program: every route, credential, host, path, URL, and hostile others; make test has the short form
+hostile: codex ## attacks the built program: every route, credential, host, path, URL, and hostile others; make test-all has the short form
 	go test ./e2e/hostile -count=1 -timeout 30m -v -args -all
 
 fuzz: ## each fuzz target for a short while

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/channel"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
@@ -19,6 +20,7 @@ import (
 // TestRowsThatWaitAreNotHeld: what other agents send lies in the store and not in memory
 // while it waits, also after a restart, and by whatever methods it is sent.
 func TestRowsThatWaitAreNotHeld(t *testing.T) {
+	codextest.Long(t)
 	const peers, rows, unknown, size = 3, 12, 60, 1 << 17
 	d, c, dir := &desk{}, &clerk{busy: 1 << 30}, t.TempDir()
 	large := strings.Repeat("large ", size/6)

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
@@ -228,6 +229,7 @@ func heap() uint64 {
 // open, for longer than the window, are read when it has forgotten the cursor meanwhile,
 // and a file of a reply was noted.
 func TestCursorForgottenInACrowd(t *testing.T) {
+	codextest.Long(t)
 	const rows = 250
 	d, c, dir := &desk{}, &clerk{busy: 1 << 30}, t.TempDir()
 	gone := false

@@ -34,6 +34,7 @@ func uninterrupted(pid int) (n int) {
 // has started as vfork does, keep nobody from a backup, nor does a file of any length that has
 // nothing of the disk.
 func TestBackupBesideHeldProcesses(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	clone, known := map[string]int{"amd64": 56, "arm64": 220}[runtime.GOARCH]
 	if !known {
@@ -75,6 +76,7 @@ func backup(t *testing.T, state, work string, programs map[string]string) *exec.
 // TestBackupOfManyNames: files that commands make, of any number and name, hold nothing up and are
 // in the backup.
 func TestBackupOfManyNames(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	p := start(t)
 	const many = 30_000

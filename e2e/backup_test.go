@@ -70,6 +70,7 @@ func tarThatLooks(t *testing.T, pids []int) string {
 // TestBackup does what docs/operations.md says: a backup of a runtime that serves and is
 // at work, and all of it lost, and restored.
 func TestBackup(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	if _, err := os.Stat("/proc/locks"); err != nil {
 		t.Skip("the script stops processes that it finds in /proc")
@@ -194,6 +195,7 @@ func TestRestoreOver(t *testing.T) {
 // TestBackupFromWithin has the script refuse where it cannot do what it should: where it
 // would stop what it was started by, and where it does not see whom to stop.
 func TestBackupFromWithin(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	if _, err := os.Stat("/proc/locks"); err != nil {
 		t.Skip("the script finds the runtime in /proc")

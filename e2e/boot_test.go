@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakeplatform"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
@@ -32,6 +33,7 @@ func (m *member) user(id, text string) string {
 // TestListensBeforeItRegisters: the platform hands on what has waited as soon as it has
 // taken a registration, which is before we hear that it did.
 func TestListensBeforeItRegisters(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	bothEras(t, func(t *testing.T, m *member) {
 		first := make(chan fakeplatform.Reply, 1)
@@ -63,6 +65,7 @@ func TestListensBeforeItRegisters(t *testing.T) {
 // TestBootWithoutThePlatform starts in an outage: messages are answered all the same, and
 // the workspace is there when the platform is.
 func TestBootWithoutThePlatform(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	bothEras(t, func(t *testing.T, m *member) {
 		m.platform.Outage(true)
@@ -101,6 +104,7 @@ func TestRefusedRegistration(t *testing.T) {
 // TestBadConfigurationOnThePlatform: where turns cannot be started the workspace is there
 // all the same, and says why to whoever asks, in a reply.
 func TestBadConfigurationOnThePlatform(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	bothEras(t, func(t *testing.T, m *member) {
 		m.put("config.yaml", "name: Ada\nmodel: minimax\n")
@@ -124,6 +128,7 @@ func TestBadConfigurationOnThePlatform(t *testing.T) {
 // TestInitialPromptIsNobodysWords: it runs once, over a restart, and the platform does not
 // show it as the user's own.
 func TestInitialPromptIsNobodysWords(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	bothEras(t, func(t *testing.T, m *member) {
 		m.put("config.yaml", "name: Ada\ninitial_prompt: say good morning\n")

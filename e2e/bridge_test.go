@@ -13,6 +13,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
@@ -284,6 +285,7 @@ func statusOf(p *program, id string) object {
 // TestBridgeResponds answers what codex asks, which in the bridge's default it does
 // before each command.
 func TestBridgeResponds(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	b := start(t).bridge()
 	for decision, want := range map[string]struct{ status, says string }{

@@ -17,6 +17,7 @@ import (
 // user's, though it has the marks of a canvas or none, and a yes of one is no leave for what another
 // is asked.
 func TestYesIsTheSendersOwn(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	m := newMember(t, fakeplatform.APR)
 	m.program = startOn(t, binary, modeltest.Start(t, fakemodel.Keywords), m.settings()...)

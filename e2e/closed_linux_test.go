@@ -50,6 +50,7 @@ func TestClosedFoldersAreOpenedAgain(t *testing.T) {
 // TestClosedFolderIsOpenedBeforeCodexStarts: what codex is told of the working directory at its start
 // holds for as long as it lives, and is not that nothing is known of it.
 func TestClosedFolderIsOpenedBeforeCodexStarts(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	for _, level := range []string{"", "trust_level = 'trusted'"} {
 		p, _ := asOneUser(t)

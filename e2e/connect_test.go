@@ -206,6 +206,7 @@ func (x *laptop) codex(args ...string) []byte {
 // TestInteractiveCodexHasTheTools: a codex that is not ours calls a tool of the workspace
 // by the server that the documents show.
 func TestInteractiveCodexHasTheTools(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	x := newLaptop(t)
 	token := filepath.Join(x.home, "token")

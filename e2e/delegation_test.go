@@ -11,6 +11,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakeplatform"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
@@ -53,6 +54,7 @@ func TestDelegatedToUs(t *testing.T) {
 // TestDelegatedByUs gives a peer a task and waits, and one without waiting, whose result
 // comes as a message once, over a restart.
 func TestDelegatedByUs(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	eras(t, func(t *testing.T, m *member) {
 		m.online()

@@ -214,6 +214,7 @@ func TestDoctorAsksEveryPlatform(t *testing.T) {
 // TestDoctorForEachWay is told which it is asked about, against what would be guessed, in
 // a home where codex has been used before.
 func TestDoctorForEachWay(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	c := newClinic(t)
 	writeFile(t, filepath.Join(c.root, "home/.codex/config.toml"), "model = \"m\"\n")

@@ -112,6 +112,7 @@ func TestFilesOfAReply(t *testing.T) {
 // teach, the pinned one's and those of earlier ones. A source that it only speaks of is
 // no file for the caller.
 func TestReferencesOfAReply(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	p := start(t)
 	source := filepath.Join(p.Work, "main.go")

@@ -55,6 +55,7 @@ func statusText(task object) string {
 // are told, the runtime is not ready, and after a SIGKILL and with a key that is
 // taken the messages run, each once.
 func TestRefusedKeyAndAKill(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	p := start(t)
 	p.Model.SetScript(func(turn *fakemodel.Turn) { turn.Fail(http.StatusUnauthorized, `{"error":{"message":"bad key"}}`) })

@@ -133,6 +133,7 @@ func TestKeptRulings(t *testing.T) {
 
 // TestKeptSessions: the conversations of the old bridge go on, once.
 func TestKeptSessions(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	x := &polling{program: &program{t: t}, platform: fakeplatform.Start(t, fakeplatform.AUG)}
 	x.handle = x.platform.Add(fakeplatform.Workspace{Name: "Ada", Poll: true})

@@ -204,6 +204,7 @@ func TestYesWhileTheUserIsTold(t *testing.T) {
 
 // TestYesIsForWhatTheChannelHasShown: the same where the inbox is read, and not served.
 func TestYesIsForWhatTheChannelHasShown(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	x := poll(t, "CODEX_APPROVAL_POLICY=on-request")
 	bob := x.neighbour("Bob")
@@ -245,6 +246,7 @@ func TestYesOfBeforeTheQuestion(t *testing.T) {
 
 // TestYesWhileOneIsPutOff: two that are read together are for nothing but what was told before both.
 func TestYesWhileOneIsPutOff(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	x := poll(t, "CODEX_APPROVAL_POLICY=on-request")
 	bob := x.neighbour("Bob")

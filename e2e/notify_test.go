@@ -61,6 +61,7 @@ func (b *bridge) notified(id, want string) object {
 const loopback = "RUNTIME_ALLOW_NETWORKS=127.0.0.0/8"
 
 func TestBridgeNotifies(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	p := start(t, loopback)
 	b := p.bridge()

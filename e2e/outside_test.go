@@ -27,6 +27,7 @@ touch -d '1 hour ago' f`
 // message names as its folder, those of the working directory itself, programs of a PATH
 // that leads there, also by a link that a command replaces, and the file of BASH_ENV.
 func TestCodexItselfRunsNothingOfCommands(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	work, outside := codextest.Dir(t, "work"), codextest.Dir(t, "outside")
 	if err := os.Symlink(outside, filepath.Join(work, ".venv")); err != nil {

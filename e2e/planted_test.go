@@ -14,6 +14,7 @@ import (
 // files of messages come into, to where codex reads what it may run outside of its sandbox
 // and where they cannot write themselves. The files come all the same, and not there.
 func TestLinksForFilesOfMessages(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	p := start(t, "CODEX_APPROVAL_POLICY=never")
 	outside := filepath.Join(codextest.Dir(t, "outside"), "file")

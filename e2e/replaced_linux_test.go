@@ -16,6 +16,7 @@ import (
 // looks. codex reads none of them, and no AGENTS.md, until it was started again, with which the
 // command ends that can write there.
 func TestFolderIsReplacedBesideACommand(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	outside := filepath.Join(codextest.Dir(t, "outside"), "server")
 	p := start(t, "CODEX_APPROVAL_POLICY=never")

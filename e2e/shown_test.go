@@ -24,6 +24,7 @@ func wants(call object) string {
 // TestQuestionShowsWhatRuns: a command or a change that looks like a secret is shown all the
 // same, for it is what is run; a secret that is known is not, and the question says so.
 func TestQuestionShowsWhatRuns(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	const known = "a-token-that-the-runtime-knows"
 	p := start(t, "GH_TOKEN="+known)
@@ -67,6 +68,7 @@ func TestQuestionShowsWhatRuns(t *testing.T) {
 // TestQuestionShowsTheEnd of a long command: all of it, and of what no shell would be started
 // with the beginning and the end, for once only.
 func TestQuestionShowsTheEnd(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	p := start(t)
 	const end = "\nid > OUT2"

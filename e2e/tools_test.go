@@ -181,6 +181,7 @@ func TestToolsOutliveTheProgram(t *testing.T) {
 // TestSlowToolBlocksNoOther calls a tool that waits for the platform, and one that
 // does not, at once: the second comes to its end while the first waits.
 func TestSlowToolBlocksNoOther(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	for door, namespace := range map[string]string{"dynamic": "", "mcp": "mcp__molecule"} {
 		t.Run(door, func(t *testing.T) {

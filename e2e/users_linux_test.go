@@ -164,6 +164,7 @@ func belowReadOnlySettings(t *testing.T) string {
 
 // TestRootInTheSandbox: what codex's sandbox does not keep from root is said where it is so.
 func TestRootInTheSandbox(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	if os.Getuid() != 0 {
 		t.Skip("this takes root")

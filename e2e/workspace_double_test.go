@@ -148,6 +148,7 @@ func TestOutageOfThePlatform(t *testing.T) {
 // TestFileToTheUser is one that codex sends in the middle of its turn. The newer platform
 // hands it straight back to us while we wait: with one thing at a time that would be the end.
 func TestFileToTheUser(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	eras(t, func(t *testing.T, m *member) {
 		m.online()

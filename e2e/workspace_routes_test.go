@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
 )
 
 // call makes a request of the platform's, with a bearer token if that is not empty.
@@ -162,6 +164,7 @@ func TestRestartContextIsNoTurn(t *testing.T) {
 
 // TestFailuresAreMessages has the model refuse, and break off.
 func TestFailuresAreMessages(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	w := startWorkspace(t)
 	for _, what := range []string{"fail 400", "fail 500"} {

@@ -5,10 +5,13 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
 )
 
 // TestLongIDs are none: rows are kept by their ids for a month, and a sender's is its name.
 func TestLongIDs(t *testing.T) {
+	codextest.Long(t)
 	for n, id := range map[int]string{MaxID: strings.Repeat("x", MaxID), MaxID + 1: "", 1 << 20: ""} {
 		name := cmp.Or(id, noName)
 		for _, letter := range []string{"x", `\u0078`} {

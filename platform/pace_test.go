@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
 
@@ -112,6 +113,7 @@ func TestBoundsOfSlowAnswers(t *testing.T) {
 
 // TestLeavingALargeRow: who does not wait any longer has no row, whatever has come of it.
 func TestLeavingALargeRow(t *testing.T) {
+	codextest.Long(t)
 	synctest.Test(t, func(t *testing.T) {
 		link := slowLink{text: `[{"id":"r1","source_id":"p","request_body":"` + strings.Repeat("x", 65<<20), speed: 1 << 20}
 		client := platform.New(platform.Config{URL: "http://platform", Workspace: "w", Token: platform.Token{Value: "t"}, HTTP: &http.Client{Transport: link}})

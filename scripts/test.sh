@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# All tests, the ones on the real codex included. The race detector needs a C
-# compiler; without one the tests run all the same, and this says so.
+# The tests, those on the real codex included: what is run for each change, and with ALL=1
+# everything. The race detector needs a C compiler; without one the tests run all the same,
+# and this says so.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # The console is tested in a browser. What is to be done where there is none and this
 # may not install it, the tests say.
-if [ -z "${CHROMIUM:-}" ] && ! command -v chromium >/dev/null 2>&1 && command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then
+if [ -n "${ALL:-}" ] && [ -z "${CHROMIUM:-}" ] && ! command -v chromium >/dev/null 2>&1 && command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then
 	apt-get update -qq
 	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null
 fi
@@ -13,10 +14,16 @@ fi
 # machine takes.
 cores=$(getconf _NPROCESSORS_ONLN)
 each=(go test -vet=off -parallel $((2 * cores)) -shuffle=on -timeout 25m) # make lint has vetted them
+ends=(./e2e/...)
+if [ -z "${ALL:-}" ]; then
+	each+=(-short)
+	ends=(./e2e ./e2e/chaos)
+fi
 go test -vet=off -count=1 -run '^TestScratch$' ./internal/test/codextest  # whether tests can have homes for codex here
 if ! command -v "${CC:-gcc}" >/dev/null 2>&1; then
 	echo "test: no C compiler: the tests run without the race detector (Debian: apt-get install gcc libc6-dev)" >&2
-	exec "${each[@]}" -p $((cores + 1)) ./...
+	mapfile -t packages < <(go list ./... | grep -v /e2e/)
+	exec "${each[@]}" -p $((cores + 1)) "${packages[@]}" "${ends[@]}"
 fi
 # End to end it is the built program that is tested: the race detector would watch the tests
 # themselves only. These go beside the others, as a job of their own that can be ended whole. They wait
@@ -24,7 +31,7 @@ fi
 echo "test: what the end-to-end tests say comes last" >&2
 said=$(mktemp)
 set -m
-"${each[@]}" -p 2 ./e2e/... >"$said" 2>&1 &
+"${each[@]}" -p 2 "${ends[@]}" >"$said" 2>&1 &
 beside=$!
 set +m
 trap 'kill -INT -- -"$beside" 2>/dev/null || :; rm -f "$said"' EXIT
@@ -36,8 +43,10 @@ heavy='^Test(BoundsOf|KilledAt)'
 failed=0
 mapfile -t packages < <(printf '%s\n' ./executor/codex ./tasks ./server ./channel && go list ./... | grep -v /e2e)
 CGO_ENABLED=1 "${each[@]}" -skip "$heavy" -race -gcflags='modernc.org/...=-race=false' -gcflags='zombiezen.com/...=-d=checkptr=0' -p "$cores" "${packages[@]}" || failed=1
-mapfile -t packages < <(grep -rlE "^func ${heavy#^}" --include='*_test.go' --exclude-dir='.?*' . | xargs -n 1 dirname | grep -v '^./e2e' | sort -u)
-"${each[@]}" -p 1 -run "$heavy" "${packages[@]}" || failed=1
+if [ -n "${ALL:-}" ]; then
+	mapfile -t packages < <(grep -rlE "^func ${heavy#^}" --include='*_test.go' --exclude-dir='.?*' . | xargs -n 1 dirname | grep -v '^./e2e' | sort -u)
+	"${each[@]}" -p 1 -run "$heavy" "${packages[@]}" || failed=1
+fi
 # Simulated time is short, and watched it would be long: a few seeds were watched above.
 go test -vet=off -run '^TestSeeds$' ./internal/test/sim -sim.seeds 300 || failed=1
 wait "$beside" || failed=1

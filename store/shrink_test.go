@@ -7,11 +7,14 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
 )
 
 // TestFileShrinksAfterRetention has many small tasks, as turns leave them, beside some that
 // stay, in a store that goes on: the file gets small without a restart.
 func TestFileShrinksAfterRetention(t *testing.T) {
+	codextest.Long(t)
 	clock := newClock()
 	s := open(t, Config{Now: clock.Now})
 	const tasks = 2000

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
 )
 
 // logged returns the pages of the log that are not in the database yet.
@@ -75,6 +77,7 @@ func TestManyCommitsBringTheLookForward(t *testing.T) {
 
 // TestLogIsBounded has a load without a quiet moment.
 func TestLogIsBounded(t *testing.T) {
+	codextest.Long(t)
 	if testing.Short() {
 		t.Skip("writes 200 MiB")
 	}

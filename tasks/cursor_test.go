@@ -15,6 +15,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/feed"
 )
@@ -214,6 +215,7 @@ func TestCallerOfALongTurn(t *testing.T) {
 
 // TestReaderBehindABrokenJournal: nothing is let go of that is nowhere else.
 func TestReaderBehindABrokenJournal(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		journal := &brokenJournal{Journal: newJournal(t)}

@@ -9,6 +9,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -118,6 +119,7 @@ func TestBoundsOfManyTasks(t *testing.T) {
 
 // TestMessageToATurnThatHasTooMuchBehindIt makes a task of its own, if it names none.
 func TestMessageToATurnThatHasTooMuchBehindIt(t *testing.T) {
+	codextest.Long(t)
 	m, now := steeringMachine(t, func(cfg *tasks.Config) { cfg.MidTurn = true })
 	now().stopTaking() // what is for a running turn has one of its own in the same task
 	task := begin(t, m.e, heavy(request("m0", "c", "hi")))
@@ -213,6 +215,7 @@ func TestBoundsOfQuestionsWithoutEnd(t *testing.T) {
 
 // TestWithdrawnQuestionsWithoutEnd have the same bound: codex withdraws them before an answer.
 func TestWithdrawnQuestionsWithoutEnd(t *testing.T) {
+	codextest.Long(t)
 	m, task, j := askingMachine(t, time.Time{})
 	large := strings.Repeat("x", 100<<10)
 	const asked = 60

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -289,6 +290,7 @@ func TestProgress(t *testing.T) {
 // TestStalledReaders opens streams that nobody reads on. The turn must not wait,
 // nor the readers beside them; what they have not read they get when they go on.
 func TestStalledReaders(t *testing.T) {
+	codextest.Long(t)
 	r := newRunner()
 	e := newEngine(t, r, func(c *tasks.Config) { c.Coalesce = time.Nanosecond }) // each delta an event
 	task := begin(t, e, request("m1", "c", "hi"))

@@ -38,7 +38,7 @@ func TestApart(t *testing.T) {
 	} {
 		r := rand.New(rand.NewPCG(1, 2))
 		pieces, changed := strings.Split(c.pieces, ","), 0
-		for range 100_000 {
+		for range 20_000 {
 			var b strings.Builder
 			for range 1 + r.IntN(9) {
 				b.WriteString(pieces[r.IntN(len(pieces))])
@@ -51,7 +51,7 @@ func TestApart(t *testing.T) {
 				t.Fatalf("%s: %q is %q, want %q", name, b.String(), got, want)
 			}
 		}
-		if changed < 10_000 {
+		if changed < 2_000 {
 			t.Errorf("%s: %d texts were changed", name, changed)
 		}
 	}

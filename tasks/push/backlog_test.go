@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
 )
 
 // crowd has so many notifications of a sender wait for receivers that hang.
@@ -87,6 +89,7 @@ func TestGivenUpWhereItIsFull(t *testing.T) {
 // TestFullOfBytes: what waits has a bound in bytes, which counts what is about to be put into
 // the outbox, in this process and the next.
 func TestFullOfBytes(t *testing.T) {
+	codextest.Long(t)
 	inWorld(t, func(w *world) {
 		reserve := func(sender string, bytes int, want bool) {
 			t.Helper()
