@@ -55,14 +55,16 @@ func (b *books) faultLocked(m *message, format string, args ...any) {
 	b.faults = append(b.faults, fault{m, fmt.Sprintf(format, args...)})
 }
 
-// accept notes the task of a message. It has one, and a further one for each time that it is to be run again.
-func (b *books) accept(m *message, id a2a.TaskID) {
+// accept notes the task of a message. It has one, and a further one for each time that it is to be run again. That
+// is asked twice at the same time: where the first has its end before the second comes, which cut says of the newest
+// task, there is one more.
+func (b *books) accept(m *message, id a2a.TaskID, cut func(a2a.TaskID) bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch known := slices.Contains(m.tasks, id); {
 	case known:
 		return
-	case len(m.tasks) > m.retries:
+	case len(m.tasks) > 2*m.retries, len(m.tasks) > m.retries && !cut(m.tasks[len(m.tasks)-1]):
 		b.faultLocked(m, "it is of %d tasks: %v, and %s", len(m.tasks)+1, m.tasks, id)
 	}
 	m.tasks = append(m.tasks, id)

@@ -161,11 +161,23 @@ func (r *run) stream(ctx context.Context, l *life, m *message, went chan struct{
 func (r *run) hear(m *message, event a2a.Event) {
 	switch event := event.(type) {
 	case *a2a.Task:
-		r.books.accept(m, event.ID)
+		r.books.accept(m, event.ID, r.hasFailed)
 		r.hearState(m, event.ID, event.Status)
 	case *a2a.TaskStatusUpdateEvent:
 		r.hearState(m, event.TaskID, event.Status)
 	}
+}
+
+// hasFailed reports whether the state database has a task as failed, as far as it can be read now.
+func (r *run) hasFailed(id a2a.TaskID) bool {
+	r.mu.Lock()
+	l := r.current
+	r.mu.Unlock()
+	if l == nil {
+		return true
+	}
+	head, err := l.journal.Store.Head(context.Background(), string(id))
+	return err != nil || head.State == string(a2a.TaskStateFailed)
 }
 
 func (r *run) hearState(m *message, id a2a.TaskID, status a2a.TaskStatus) {

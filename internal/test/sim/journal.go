@@ -43,7 +43,7 @@ func (j *journal) write(do func() error) error {
 	case j.w.isFull(), j.w.happens(j.w.weather.commitFails, name...):
 		return errFull
 	case j.w.happens(10, append(name, "stalls")...):
-		time.Sleep(j.w.chance.of(append(name, "for")...).between(time.Millisecond, 3*time.Second))
+		time.Sleep(j.w.chance.of(append(name, "for")...).between(time.Millisecond, time.Second))
 	}
 	if err := do(); err != nil {
 		return err
