@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"time"
-
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/slowlock"
 )
 
 // mayAcceptLocked refuses a job for which there is no room; q may be nil.
@@ -50,7 +48,7 @@ func (e *Executor) acceptLocked(j Job, observe Observer) *job {
 	e.accepted++
 	accepted := &job{
 		Job: j, observe: observe, submitted: time.Now(), seq: e.accepted, ctx: ctx, cancel: cancel, done: make(chan struct{}),
-		pause: pauseTold{peer: j.Peer, mu: slowlock.New()},
+		pause: pauseTold{peer: j.Peer},
 	}
 	e.jobs[j.ID] = accepted
 	e.budget.add(&j)

@@ -15,17 +15,13 @@ import (
 // itself: a message passes from the look for its key until it is queued, and others of its conversation,
 // or of its key, wait. Those of other conversations pass at the same time, so that the journal commits
 // them together. What concerns more than one conversation passes alone. Once it is closed nothing new is
-// accepted; what is known still passes, to be answered. Create it with newAdmission.
+// accepted; what is known still passes, to be answered. The zero value is ready.
 type admission struct {
 	passing slowlock.Shared // with others, or alone
 	closed  atomic.Bool     // set alone: what passes sees one value all the while
 
 	mu    sync.Mutex // guards lanes
 	lanes map[string]*lane
-}
-
-func newAdmission() *admission {
-	return &admission{passing: slowlock.NewShared(), lanes: map[string]*lane{}}
 }
 
 // A lane is what messages pass that share something, one after the other.
@@ -70,7 +66,10 @@ func (a *admission) enter(name string) *lane {
 	defer a.mu.Unlock()
 	l := a.lanes[name]
 	if l == nil {
-		l = &lane{turn: slowlock.New()}
+		if a.lanes == nil {
+			a.lanes = map[string]*lane{}
+		}
+		l = &lane{}
 		a.lanes[name] = l
 	}
 	l.users++

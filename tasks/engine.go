@@ -20,7 +20,7 @@ type Engine struct {
 	wg   sync.WaitGroup // cancels under way and armed timers
 
 	// While a message passes nothing is read that grows with what a task has said: see look.
-	admit *admission
+	admit admission
 
 	staging staging
 
@@ -46,7 +46,7 @@ func New(cfg Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{cfg: cfg, log: cfg.Logger, admit: newAdmission()}
+	e := &Engine{cfg: cfg, log: cfg.Logger}
 	e.root, e.stop = context.WithCancel(context.Background())
 	return e, nil
 }

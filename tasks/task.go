@@ -16,7 +16,7 @@ import (
 type task struct {
 	*identity
 
-	writing slowlock.Lock // guards state; held by who changes it, while that is committed, too
+	writing slowlock.Lock // guards state; held while a change is committed, too
 	state
 }
 
@@ -81,7 +81,7 @@ func (e *Engine) newTask(id a2a.TaskID, contextID, conversation string) *task {
 	t := &task{identity: &identity{
 		engine: e, id: id, contextID: contextID, conversation: conversation,
 		over: make(chan struct{}),
-	}, writing: slowlock.New()}
+	}}
 	t.state = state{
 		identity: t.identity, task: t,
 		status: a2a.TaskStatus{State: a2a.TaskStateSubmitted, Timestamp: now()},

@@ -6,7 +6,7 @@ import (
 
 // engineWithPeers is one of a workspace, without a journal.
 func engineWithPeers() *Engine {
-	return &Engine{cfg: Config{Workspace: &Workspace{}}, admit: newAdmission()}
+	return &Engine{cfg: Config{Workspace: &Workspace{}}}
 }
 
 // TestAllThatIsToldAgainIsBounded: what a task has told so counts among that of all until it ends,

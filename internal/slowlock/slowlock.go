@@ -1,48 +1,51 @@
 // Package slowlock has locks that are held over what takes its time, as a commit does. They are semaphores and
 // no mutexes: in simulated time (testing/synctest) a caller that waits for one waits, and time goes on. They are
-// taken in the order in which they were asked for.
+// taken in the order in which they were asked for. The zero values are free.
 package slowlock
 
 import (
 	"context"
+	"sync"
 
 	"golang.org/x/sync/semaphore"
 )
 
-// A Lock is held by one at a time. Create it with [New].
-type Lock struct{ w *semaphore.Weighted }
-
-// New returns a lock that is free.
-func New() Lock { return Lock{semaphore.NewWeighted(1)} }
+// A Lock is held by one at a time.
+type Lock struct{ of room }
 
 // Lock waits until the lock is free, and takes it.
-func (l Lock) Lock() { acquire(l.w, 1) }
+func (l *Lock) Lock() { l.of.take(most) }
 
 // Unlock frees it.
-func (l Lock) Unlock() { l.w.Release(1) }
+func (l *Lock) Unlock() { l.of.give(most) }
 
 // A Shared is held by several together, or by one alone, who keeps all others waiting.
-// Create it with [NewShared].
-type Shared struct{ w *semaphore.Weighted }
+type Shared struct{ of room }
+
+// RLock takes the lock together with others.
+func (s *Shared) RLock() { s.of.take(1) }
+
+// RUnlock undoes RLock.
+func (s *Shared) RUnlock() { s.of.give(1) }
+
+// Lock takes the lock alone.
+func (s *Shared) Lock() { s.of.take(most) }
+
+// Unlock undoes Lock.
+func (s *Shared) Unlock() { s.of.give(most) }
 
 // most bounds those that hold a lock together; further ones wait.
 const most = 1 << 20
 
-// NewShared returns a lock that is free.
-func NewShared() Shared { return Shared{semaphore.NewWeighted(most)} }
-
-// RLock takes the lock together with others.
-func (s Shared) RLock() { acquire(s.w, 1) }
-
-// RUnlock undoes RLock.
-func (s Shared) RUnlock() { s.w.Release(1) }
-
-// Lock takes the lock alone.
-func (s Shared) Lock() { acquire(s.w, most) }
-
-// Unlock undoes Lock.
-func (s Shared) Unlock() { s.w.Release(most) }
-
-func acquire(w *semaphore.Weighted, n int64) {
-	_ = w.Acquire(context.Background(), n) // it fails with its context alone
+// A room has room for most.
+type room struct {
+	once sync.Once
+	w    *semaphore.Weighted
 }
+
+func (r *room) take(n int64) {
+	r.once.Do(func() { r.w = semaphore.NewWeighted(most) })
+	_ = r.w.Acquire(context.Background(), n) // it fails with its context alone
+}
+
+func (r *room) give(n int64) { r.w.Release(n) }

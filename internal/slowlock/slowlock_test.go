@@ -9,7 +9,8 @@ import (
 // TestWaitingIsWaiting: time goes on in a bubble while a lock is held and waited for.
 func TestWaitingIsWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		one, shared := New(), NewShared()
+		var one Lock
+		var shared Shared
 		var alone, together time.Time
 		begun := time.Now()
 		one.Lock()
