@@ -52,9 +52,10 @@ func New(cfg Config) (*Engine, error) {
 }
 
 // Close refuses new messages and waits until every task has ended; its streams
-// end after their last event. Tasks end with their turns, so the runner should be
-// closed first, or at the same time. When ctx ends before they have, what still
-// waits for them is ended with an error, and so is Close. Closing twice is fine.
+// end after their last event. Tasks end with their turns, so the runner is closed
+// first: what a turn does once ctx has ended is not written down. When ctx ends before
+// the tasks have, what still waits for them is ended with an error, and so is Close.
+// Closing twice is fine.
 func (e *Engine) Close(ctx context.Context) error {
 	e.admit.close()
 	err := e.drain(ctx)

@@ -79,15 +79,10 @@ func (l *life) stop(r *run, patience time.Duration) {
 		time.Sleep(time.Nanosecond) // then it is on
 		l.driver.stops()
 		<-drained
-		ended := make(chan struct{})
-		go func() {
-			defer close(ended)
-			_ = l.engine.Close(ctx)
-		}()
 		if err := l.executor.Close(context.Background()); err != nil {
 			r.books.fault(nil, "the executor does not close: %v", err)
 		}
-		<-ended
+		_ = l.engine.Close(ctx) // with what tasks have had until now: the next life goes on with them
 		l.journal.dead.Store(true)
 		close(l.over)
 		l.buried.Go(func() { _ = l.store.Close() })
