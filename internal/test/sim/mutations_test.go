@@ -71,8 +71,8 @@ func mutations() []mutation {
 			"return e.cfg.Journal.Begin(ctx, next)", "return nil",
 		},
 		{
-			"the journal is believed to have what it has refused twice", "internal/insist/insist.go",
-			"if err == nil {", "if err == nil || told {",
+			"the journal is believed to have what it has refused", "internal/insist/insist.go",
+			"if err == nil {", "if err == nil || !told {",
 		},
 		{
 			"a turn that is refused behind a tool is run again", "executor/weigh.go",
