@@ -178,7 +178,7 @@ func (r *run) auditOrder() {
 		for before := m.before; before != nil; before = before.before {
 			a, hadOne := first[before]
 			b, has := first[m]
-			if hadOne && has && a > b {
+			if hadOne && has && a > b && !before.refused { // else it was taken when it was sent again
 				r.books.fault(m, "its turn came before that of %s, which was accepted before it", before.id)
 			}
 		}
