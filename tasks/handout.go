@@ -11,9 +11,9 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/attach"
 )
 
-// prepare makes available what an event hands out, before the task's lock is taken:
+// offer makes available what an event hands out, before the task's lock is taken:
 // files are copied.
-func (r *run) prepare(event agent.Event) {
+func (r *run) offer(event agent.Event) {
 	e := r.task.engine
 	if e.cfg.Files == nil || !e.cfg.OfferFiles {
 		return

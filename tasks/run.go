@@ -40,7 +40,7 @@ type run struct {
 	fate     fate          // of the message
 	known    chan struct{} // closed when the fate is known; nil if it is
 	admitted bool
-	held     []agent.Event // those that came before the run was admitted
+	early    []agent.Event // those that came before the run was admitted
 	ended    bool
 	waits    *agent.Paused // why it cannot start yet; nil if nothing but its turn is waited for
 	report   func()        // what follows from the end without the lock: the log hears of it, files go
@@ -69,7 +69,7 @@ type run struct {
 
 // observe is the run's [executor.Observer].
 func (r *run) observe(event agent.Event) {
-	r.prepare(event)
+	r.offer(event)
 	if report := r.take(event); report != nil {
 		report()
 	}
@@ -82,7 +82,7 @@ func (r *run) take(event agent.Event) (report func()) {
 	r.task.lock()
 	defer r.task.unlock()
 	if !r.admitted {
-		r.held = append(r.held, event)
+		r.early = append(r.early, event)
 		return nil
 	}
 	r.handle(event)
@@ -93,10 +93,10 @@ func (r *run) take(event agent.Event) (report func()) {
 // admit lets the events in.
 func (r *run) admit() {
 	r.admitted = true
-	for _, event := range r.held {
+	for _, event := range r.early {
 		r.handle(event)
 	}
-	r.held = nil
+	r.early = nil
 	if r.report != nil { // it has ended already
 		r.report()
 		r.report = nil

@@ -67,7 +67,7 @@ func (e *Engine) accept(ctx context.Context, req *a2a.SendMessageRequest, patien
 	in.written = writtenAt(ctx)
 	accepted := false
 	defer func() { e.settle(ctx, in, accepted) }()
-	if err := e.prepare(ctx, req, in, patient); err != nil {
+	if err := e.readWhole(ctx, req, in, patient); err != nil {
 		return nil, err
 	}
 	v, err := e.take(ctx, in)
@@ -75,7 +75,7 @@ func (e *Engine) accept(ctx context.Context, req *a2a.SendMessageRequest, patien
 	return v, err
 }
 
-// take makes a turn of a message that is prepared, or finds its task, when it may pass.
+// take makes a turn of a message that was read whole, or finds its task, when it may pass.
 func (e *Engine) take(ctx context.Context, in *incoming) (*view, error) {
 	if in.command == "" {
 		passed := e.pass(in)
@@ -149,8 +149,8 @@ func (e *Engine) begin(ctx context.Context, in *incoming) (*view, error) {
 	return e.enqueue(ctx, in, t, e.cfg.Journal.Accept)
 }
 
-// prepare reads the rest of a message, and brings its files to the disk.
-func (e *Engine) prepare(ctx context.Context, req *a2a.SendMessageRequest, in *incoming, patient bool) error {
+// readWhole reads the rest of a message, and brings its files to the disk.
+func (e *Engine) readWhole(ctx context.Context, req *a2a.SendMessageRequest, in *incoming, patient bool) error {
 	e.classify(ctx, req, in, patient)
 	in.patient = patient
 	e.trim(in, req)

@@ -136,6 +136,6 @@ func (r *run) reject() {
 	}
 	r.task.lock()
 	defer r.task.unlock()
-	r.held = append(r.held, end)
+	r.early = append(r.early, end)
 	r.admit()
 }

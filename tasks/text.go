@@ -131,7 +131,7 @@ func (r *run) finish() {
 		close(r.known)
 		r.known = nil
 	}
-	r.held, r.thoughts = nil, nil
+	r.early, r.thoughts = nil, nil
 	r.disarm()
 }
 

@@ -61,7 +61,7 @@ func New(cfg Config) *Driver {
 	}
 	d.ender = leftovers.New(leftovers.Config{Desk: d.desk, User: cfg.Child.User, Grace: cfg.Grace, Logger: d.log})
 	d.child = child.NewSupervisor(child.Config{
-		Codex: d.childConfig(), Prepare: d.prepare, First: d.firstStart, Ended: d.childEnded,
+		Codex: d.childConfig(), Prepare: d.newLaunch, First: d.firstStart, Ended: d.childEnded,
 		Patience: cfg.Patience, Metrics: cfg.Metrics, Logger: d.log,
 	})
 	d.credential = login.New(login.Config{

@@ -7,8 +7,8 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/sandbox"
 )
 
-// prepare says how codex is started the next time, and which credential is there for it.
-func (d *Driver) prepare(ctx context.Context) (launch Launch, credential string, err error) {
+// newLaunch says how codex is started the next time, and which credential is there for it.
+func (d *Driver) newLaunch(ctx context.Context) (launch Launch, credential string, err error) {
 	launch = Launch{Env: d.cfg.Child.Env}
 	if d.cfg.Prepare != nil {
 		if launch, err = d.cfg.Prepare(ctx); err != nil {
