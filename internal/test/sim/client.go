@@ -176,7 +176,7 @@ func (r *run) hasFailed(id a2a.TaskID) bool {
 	if l == nil {
 		return true
 	}
-	head, err := l.journal.Store.Head(context.Background(), string(id))
+	head, err := l.journal.Head(context.Background(), string(id))
 	return err != nil || head.State == string(a2a.TaskStateFailed)
 }
 
