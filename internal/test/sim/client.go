@@ -277,14 +277,16 @@ const patience = 90 * time.Second
 
 // awaitCancel notes a cancel that has begun, and one that takes too long.
 func (r *run) awaitCancel(l *life, m *message, task a2a.TaskID, over <-chan struct{}) {
-	select {
-	case <-over:
-		return
-	case <-l.over:
-		return
-	case <-time.After(time.Millisecond):
-		r.world.cancels(task)
+	for begun := false; !begun; begun = l.journal.busy.Load() == 0 { // else it may wait for a write
+		select {
+		case <-over:
+			return
+		case <-l.over:
+			return
+		case <-time.After(time.Millisecond):
+		}
 	}
+	r.world.cancels(task)
 	select {
 	case <-over:
 	case <-l.over:

@@ -22,6 +22,7 @@ type journal struct {
 	life    int
 	dead    atomic.Bool
 	writes  atomic.Int64
+	busy    atomic.Int64  // writes on their way
 	strikes func(n int64) // called before the n-th write
 }
 
@@ -35,6 +36,8 @@ func (j *journal) may() error {
 
 // write does a write, if it can be. One that was on its way when the runtime died may have been done, unheard.
 func (j *journal) write(do func() error) error {
+	j.busy.Add(1)
+	defer j.busy.Add(-1)
 	n := j.writes.Add(1)
 	j.strikes(n)
 	switch name := []any{"write", j.life, n}; {
