@@ -1,7 +1,6 @@
 package codex_test
 
 import (
-	"errors"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -32,20 +31,6 @@ func (d *door) answer(t *fakemodel.Turn) {
 
 func unauthorized(t *fakemodel.Turn) {
 	t.Fail(http.StatusUnauthorized, `{"error":{"message":"bad key"}}`)
-}
-
-func unauthorizedAfter(ready <-chan struct{}) func(*fakemodel.Turn) {
-	return func(t *fakemodel.Turn) {
-		select {
-		case <-ready:
-		case <-t.Context().Done():
-		}
-		unauthorized(t)
-	}
-}
-
-func tooMany(t *fakemodel.Turn) {
-	t.Fail(http.StatusTooManyRequests, `{"error":{"message":"slow down"}}`)
 }
 
 // onDoor returns an executor whose model is shut, with codex's own retries as
@@ -134,22 +119,6 @@ func TestRefusedCredentialHoldsTheJob(t *testing.T) {
 	}
 }
 
-// TestHeldWhileItWaitsForASlot closes the hold on a job that is next.
-func TestHeldWhileItWaitsForASlot(t *testing.T) {
-	t.Parallel()
-	refuse := make(chan struct{})
-	e, model, _ := onDoor(t, unauthorizedAfter(refuse), func(c *config) { c.MaxTurns, c.LoginProbe = 1, time.Hour })
-	first := submit(t, e, "j1", "one", "say one")
-	eventually(t, "the model to be asked", func() bool { return len(model.Requests()) == 1 })
-	next := submit(t, e, "j2", "two", "say two")
-	close(refuse)
-	heldWith(t, first)
-	heldWith(t, next)
-	eventually(t, "the slot to be free", func() bool { return e.Health().Running == 0 })
-	wantAsked(t, model, "say one", 1, 1)
-	wantAsked(t, model, "say two", 0, 0)
-}
-
 // TestQueueGoesOnByItself opens the door: a probe finds out, and the model reads
 // each message once.
 func TestQueueGoesOnByItself(t *testing.T) {
@@ -186,34 +155,22 @@ func TestQueueGoesOnByItself(t *testing.T) {
 	}
 }
 
+// TestRefusedInMidTurn ends a turn in which a tool has run.
 func TestRefusedInMidTurn(t *testing.T) {
-	for name, c := range map[string]struct {
-		refuse func(*fakemodel.Turn)
-		kind   agent.FailureKind
-		words  string
-	}{
-		"401":         {unauthorized, agent.FailAuth, "after tools had run"},
-		"429":         {tooMany, agent.FailLimit, "try again in a minute"},
-		"usage-limit": {func(t *fakemodel.Turn) { t.UsageLimit(time.Hour) }, agent.FailLimit, "(5h) ends at 20"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			e, model, _ := onDoor(t, func(turn *fakemodel.Turn) {
-				if len(turn.NewToolOutputs()) > 0 || !strings.Contains(turn.LastUserText(), "run ") {
-					c.refuse(turn)
-					return
-				}
-				fakemodel.Keywords(turn)
-			}, func(cfg *config) { cfg.LoginProbe, cfg.LimitProbe = time.Hour, time.Hour })
-			began := time.Now()
-			w := submit(t, e, "j1", "one", "run echo side-effect")
-			end := w.wait(t)
-			wantEnd(t, end, agent.Failed, c.kind)
-			if !end.Tools || !strings.Contains(end.Failure.Message, c.words) || time.Since(began) > 20*time.Second {
-				t.Errorf("after %s: end = %+v: %v", time.Since(began), end, end.Failure)
-			}
-			wantAsked(t, model, "run echo side-effect", 2, 1)
-		})
+	e, model, _ := onDoor(t, func(turn *fakemodel.Turn) {
+		if len(turn.NewToolOutputs()) > 0 || !strings.Contains(turn.LastUserText(), "run ") {
+			unauthorized(turn)
+			return
+		}
+		fakemodel.Keywords(turn)
+	}, func(cfg *config) { cfg.LoginProbe = time.Hour })
+	began := time.Now()
+	end := submit(t, e, "j1", "one", "run echo side-effect").wait(t)
+	wantEnd(t, end, agent.Failed, agent.FailAuth)
+	if !end.Tools || !strings.Contains(end.Failure.Message, "after tools had run") || time.Since(began) > 20*time.Second {
+		t.Errorf("after %s: end = %+v: %v", time.Since(began), end, end.Failure)
 	}
+	wantAsked(t, model, "run echo side-effect", 2, 1)
 }
 
 // TestRefusedForItself has one message refused while the credential is taken from
@@ -240,20 +197,6 @@ func TestRefusedForItself(t *testing.T) {
 	wantAsked(t, model, "say three", 1, 0)
 }
 
-// TestForbidden has a 403 concern everybody.
-func TestForbidden(t *testing.T) {
-	t.Parallel() // it mostly waits
-	e, _, d := onDoor(t, func(turn *fakemodel.Turn) {
-		turn.Fail(http.StatusForbidden, `{"error":{"message":"not for you"}}`)
-	}, nil)
-	w := submit(t, e, "j1", "one", "say one")
-	if held := heldWith(t, w); held.Kind != agent.FailAuth || !strings.Contains(e.Held(), "403") {
-		t.Errorf("held = %+v, %q", held, e.Held())
-	}
-	d.shut.Store(false)
-	wantEnd(t, w.wait(t), agent.Completed, "")
-}
-
 func TestMissingKeyIsNamed(t *testing.T) {
 	t.Parallel()
 	e, model, d := onDoor(t, unauthorized, func(c *config) {
@@ -277,23 +220,4 @@ func submitPatient(t *testing.T, e *rig, id, context, text string) *witness {
 		t.Fatal(err)
 	}
 	return w
-}
-
-// TestSteerOfARefusedTurn goes to the turn that is run in its place.
-func TestSteerOfARefusedTurn(t *testing.T) {
-	t.Parallel() // it mostly waits
-	refuse := make(chan struct{})
-	e, _, d := onDoor(t, unauthorizedAfter(refuse), nil)
-	w := submit(t, e, "j1", "one", "run sleep 8")
-	eventually(t, "the turn to start", started(w))
-	s := steer(t, e, "j1", "j2", "one", "say other")
-	eventually(t, "codex to take it", steered(s))
-	close(refuse)
-	heldWith(t, w)
-	if _, err := trySteer(e, "j1", "j3", "one", "say third"); !errors.Is(err, executor.ErrNotRunning) {
-		t.Errorf("a turn that waits takes a message: %v", err)
-	}
-	d.shut.Store(false)
-	wantTaken(t, w.wait(t), agent.Completed, "j2")
-	s.wait(t)
 }

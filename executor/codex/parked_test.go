@@ -1,7 +1,6 @@
 package codex_test
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"syscall"
@@ -40,54 +39,6 @@ func cancel(t *testing.T, e *rig, id string) {
 	t.Helper()
 	if err := e.Cancel(t.Context(), id); err != nil {
 		t.Fatal(err)
-	}
-}
-
-// TestQuestionHoldsNoSlot: others have their turns while one waits for its answer.
-func TestQuestionHoldsNoSlot(t *testing.T) {
-	t.Parallel()
-	e := onFake(t, "", narrow)
-	asking := submit(t, e, "j1", "one", "!ask "+approval)
-	q := asking.asked(t, 1)
-	wantEnd(t, submit(t, e, "j2", "two", "hello").wait(t), agent.Completed, "")
-	health := e.Health()
-	if health.Questions != 1 || health.Slots.Parked != 1 || health.Slots.Working != 0 || health.Running != 1 {
-		t.Errorf("health %+v", health)
-	}
-	mustReply(t, e, "j1", q, "yes")
-	wantEnd(t, asking.wait(t), agent.Completed, "")
-	if told := seen[agent.Answered](asking); len(told) != 1 || told[0] != (agent.Answered{ID: q.ID}) || len(seen[agent.Notice](asking)) > 0 {
-		t.Errorf("told %+v, and %+v", told, seen[agent.Notice](asking))
-	}
-	eventually(t, "every slot to be free", func() bool { return e.Health().Slots == executor.Slots{Limit: 1} })
-}
-
-// TestAnswerWaitsForASlot, before those that came to the queue first.
-func TestAnswerWaitsForASlot(t *testing.T) {
-	t.Parallel()
-	e := onFake(t, "", narrow)
-	asking := submit(t, e, "j1", "one", "!ask "+approval)
-	q := asking.asked(t, 1)
-	hanging(t, e, "j2")
-	queued := submit(t, e, "j3", "three", "hello")
-	eventually(t, "it to wait", func() bool { return e.Health().Waiting == 1 })
-	mustReply(t, e, "j1", q, "yes")
-	asking.kept(t)
-	if told := seen[agent.Answered](asking); len(told) > 0 {
-		t.Errorf("told %+v while all slots are taken", told)
-	}
-	if err := reply(t, e, "j1", q, "no"); err == nil {
-		t.Error("a second answer was taken")
-	}
-	cancel(t, e, "j2")
-	end := asking.wait(t)
-	wantEnd(t, end, agent.Completed, "")
-	if !strings.Contains(said(end), `"accept"`) {
-		t.Errorf("codex was told %q", said(end))
-	}
-	wantEnd(t, queued.wait(t), agent.Completed, "")
-	if queued.began.Before(asking.turned) {
-		t.Error("a job of the queue began beside the turn that was answered")
 	}
 }
 
@@ -188,62 +139,6 @@ func TestCodexDiesWithAKeptAnswer(t *testing.T) {
 	cancel(t, e, "j2")
 	mustReply(t, e, "j1", second, "yes")
 	wantEnd(t, asking.wait(t), agent.Completed, "")
-}
-
-// TestQuestionsBeyondTheBound keep their slots, and leave them when there is room.
-func TestQuestionsBeyondTheBound(t *testing.T) {
-	t.Parallel()
-	e := onFake(t, "", func(c *config) { c.MaxTurns, c.MaxQuestions = 1, 1 })
-	one := submit(t, e, "j1", "one", "!ask "+approval)
-	first := one.asked(t, 1)
-	two := submit(t, e, "j2", "two", "!ask "+approval)
-	second := two.asked(t, 1)
-	third := submit(t, e, "j3", "three", "hello")
-	eventually(t, "it to wait", func() bool { return e.Health().Waiting == 1 && e.Health().Slots.Asking == 1 })
-	if e.Health().Slots.Full.IsZero() {
-		t.Error("the slots are not full")
-	}
-	mustReply(t, e, "j2", second, "yes") // it has its slot
-	wantEnd(t, two.wait(t), agent.Completed, "")
-	wantEnd(t, third.wait(t), agent.Completed, "")
-	mustReply(t, e, "j1", first, "yes")
-	wantEnd(t, one.wait(t), agent.Completed, "")
-}
-
-// TestAnswerBeyondTheBound has its effect, also while each slot is held by a turn that asks.
-func TestAnswerBeyondTheBound(t *testing.T) {
-	t.Parallel()
-	e := onFake(t, "", func(c *config) { c.MaxTurns, c.MaxQuestions = 1, 1 })
-	one := submit(t, e, "j1", "one", "!ask "+approval)
-	first := one.asked(t, 1)
-	two := submit(t, e, "j2", "two", "!ask "+approval)
-	second := two.asked(t, 1)
-	eventually(t, "the second to hold the slot", func() bool { return e.Health().Slots.Asking == 1 })
-	mustReply(t, e, "j1", first, "yes")
-	wantEnd(t, one.wait(t), agent.Completed, "")
-	mustReply(t, e, "j2", second, "yes")
-	wantEnd(t, two.wait(t), agent.Completed, "")
-}
-
-// TestDrainLeavesTheSlot to the turn that is answered then: what may not begin holds none.
-func TestDrainLeavesTheSlot(t *testing.T) {
-	t.Parallel()
-	e := onFake(t, "", narrow)
-	asking := submit(t, e, "j1", "one", "!ask "+approval)
-	q := asking.asked(t, 1)
-	wantParked(t, e, 1, 0)
-	at, over := context.WithCancel(t.Context())
-	over()
-	if err := e.Drain(at); err == nil {
-		t.Error("a turn that waits for its answer counts for none")
-	}
-	late := submit(t, e, "j2", "two", "hello")
-	eventually(t, "it to come to the front", func() bool { return e.Health().Waiting == 0 })
-	mustReply(t, e, "j1", q, "yes")
-	wantEnd(t, asking.wait(t), agent.Completed, "")
-	if err := e.Drain(t.Context()); err != nil || len(seen[agent.Started](late)) > 0 {
-		t.Errorf("Drain: %v; what came after it was told %+v", err, seen[agent.Started](late))
-	}
 }
 
 // TestRestartWaitsForTheQuestion: codex is not restarted for a changed login over the head

@@ -60,14 +60,6 @@ func TestTakenButNotAnswered(t *testing.T) {
 	}
 }
 
-// TestDeathAtEveryTry gives up, and says so, after the last.
-func TestDeathAtEveryTry(t *testing.T) {
-	t.Parallel()
-	e := onFake(t, "turn die-before 3", nil)
-	end := submit(t, e, "j1", "one", "hello").wait(t)
-	wantEnd(t, end, agent.Failed, agent.FailUnreachable)
-}
-
 // TestKilledWhileStarting starts codex again for a message that waits for it, as
 // often as somebody kills it, within reason.
 func TestKilledWhileStarting(t *testing.T) {

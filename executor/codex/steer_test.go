@@ -197,22 +197,6 @@ func TestSteerWithoutEnd(t *testing.T) {
 	}
 }
 
-// TestSteerFull refuses what is too much to wait.
-func TestSteerFull(t *testing.T) {
-	t.Parallel()
-	e := onFake(t, "no-answer turn/steer", func(c *config) { c.MaxQueue = 2 })
-	submit(t, e, "j0", "one", "!hang")
-	for i := range 2 {
-		eventually(t, "the turn to start", func() bool {
-			_, err := trySteer(e, "j0", fmt.Sprintf("s%d", i), "one", "other")
-			return err == nil
-		})
-	}
-	if _, err := trySteer(e, "j0", "s2", "one", "other"); !errors.Is(err, executor.ErrQueueFull) {
-		t.Errorf("Steer: %v", err)
-	}
-}
-
 func prefixed(prefix string, all []string) []string {
 	out := make([]string, len(all))
 	for i, s := range all {
@@ -311,33 +295,4 @@ func kill(t *testing.T, e *rig) {
 	if err := syscall.Kill(e.Health().Child.Pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// TestSteerAndCancel cancels a turn and what was handed to it.
-func TestSteerAndCancel(t *testing.T) {
-	t.Parallel()
-	model := modeltest.Start(t, fakemodel.Keywords)
-	e := onCodex(t, model, nil)
-	w := submit(t, e, "j1", "one", "run sleep 20")
-	eventually(t, "the command to run", func() bool { return commandRuns(w) })
-	s := steer(t, e, "j1", "j2", "one", "say never")
-	eventually(t, "codex to take it", steered(s))
-	for _, id := range []string{"j2", "j1"} {
-		if err := e.Cancel(t.Context(), id); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if end := w.wait(t); end.Outcome != agent.Canceled {
-		t.Errorf("end = %+v", end)
-	}
-	if end := s.wait(t); end.Outcome != agent.Canceled {
-		t.Errorf("the message ends with %+v", end)
-	}
-	if n := len(model.Requests()); n != 1 {
-		t.Errorf("the model was asked %d times", n)
-	}
-	if waiting := e.Health().Waiting; waiting != 0 {
-		t.Errorf("%d jobs wait", waiting)
-	}
-	wantAlive(t, e, "one")
 }

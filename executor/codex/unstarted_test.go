@@ -3,7 +3,6 @@ package codex_test
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -11,7 +10,6 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
 )
 
@@ -117,141 +115,15 @@ func fails(from, to int64) func(*config) {
 	}
 }
 
-// TestCodexComesLate runs what has waited.
-func TestCodexComesLate(t *testing.T) {
-	t.Parallel()
-	e := onFake(t, "turn echo", fails(1, 4))
-	var all []*witness
-	for _, id := range []string{"j1", "j2", "j3"} {
-		all = append(all, submitPatient(t, e, id, "one", "say "+id))
-	}
-	for _, w := range all {
-		wantEnd(t, w.wait(t), agent.Completed, "")
-	}
-	if notices := seen[agent.Notice](all[0]); len(notices) != 1 || !strings.HasPrefix(notices[0].Text, "codex is being replaced. This") {
-		t.Errorf("notices %+v", notices)
-	}
-}
-
-// TestCodexIsKilledAsItStarts: that is no failure of codex, so a blocking message is not turned away because
-// another one waits before it, unless it happens each time.
-func TestCodexIsKilledAsItStarts(t *testing.T) {
-	t.Parallel()
-	t.Run("a few times", func(t *testing.T) {
-		t.Parallel()
-		e := onFake(t, "turn echo", killedAtStart(t, 3))
-		first := submitPatient(t, e, "j1", "one", "say j1")
-		second := submit(t, e, "j2", "one", "say j2")
-		wantEnd(t, first.wait(t), agent.Completed, "")
-		wantEnd(t, second.wait(t), agent.Completed, "")
-	})
-	t.Run("after other failures", func(t *testing.T) {
-		t.Parallel()
-		failed, kills := make(chan struct{}), make(chan struct{})
-		e := onFake(t, "turn echo", func(c *config) {
-			fails(1, 13)(c)
-			prepare, n := c.Prepare, 0
-			killedAtStart(t, 3)(c)
-			c.Prepare = func(ctx context.Context) (codex.Launch, error) {
-				if n++; n == 14 {
-					close(failed)
-					<-kills
-				}
-				return prepare(ctx)
-			}
-		})
-		first := submitPatient(t, e, "j1", "one", "say j1")
-		<-failed
-		second := submit(t, e, "j2", "one", "say j2")
-		close(kills)
-		wantEnd(t, first.wait(t), agent.Completed, "")
-		wantEnd(t, second.wait(t), agent.Completed, "")
-	})
-	t.Run("each time", func(t *testing.T) {
-		t.Parallel()
-		e := onFake(t, "turn echo", killedAtStart(t, 1000))
-		first := submitPatient(t, e, "j1", "one", "say j1")
-		second := submit(t, e, "j2", "one", "say j2")
-		wantEnd(t, second.wait(t), agent.Failed, agent.FailUnreachable)
-		if len(first.ended) > 0 {
-			t.Errorf("who does not wait has ended: %+v", <-first.ended)
-		}
-	})
-}
-
 // TestCutWaitsForCodex: what became of a turn that was cut off is asked when codex is there again, more
 // starts later than it is asked otherwise.
 func TestCutWaitsForCodex(t *testing.T) {
 	t.Parallel()
-	for name, test := range map[string]struct {
-		action  string
-		outcome agent.Outcome
-		kind    agent.FailureKind
-		started int
-		says    string
-	}{
-		"text": {"die 3", agent.Completed, "", 2, "hello"},
-		"tool": {"die-tool 3", agent.Interrupted, agent.FailUnreachable, 1, ""},
-		"done": {"die-done 3", agent.Completed, "", 1, "hello"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e := onFake(t, "once; turn "+test.action, fails(2, 5))
-			w := submitPatient(t, e, "j1", "one", "hello")
-			end := w.wait(t)
-			wantEnd(t, end, test.outcome, test.kind)
-			if n := len(seen[agent.Started](w)); n != test.started || len(seen[agent.Notice](w)) != 1 || said(end) != test.says && test.says != "" {
-				t.Errorf("%d attempts, notices %+v, said %q", n, seen[agent.Notice](w), said(end))
-			}
-		})
-	}
-	t.Run("of the process before", func(t *testing.T) {
-		t.Parallel()
-		state, book := "state "+t.TempDir(), &notebook{}
-		cutOff(t, state, book, false, "!die 3")
-		e := onFake(t, state, func(c *config) { c.Journal = book; fails(1, 4)(c) })
-		w := &witness{ended: make(chan agent.Ended, 1)}
-		job := executor.Job{ID: "j1", Context: "one", Input: []agent.Input{agent.Text("hello")}, Cut: book.last("j1"), Accepted: true, Patient: true}
-		if _, err := e.Submit(job, w.observe); err != nil {
-			t.Fatal(err)
-		}
-		wantEnd(t, w.wait(t), agent.Completed, "")
-		if started := seen[agent.Started](w); len(started) != 1 || started[0].Attempt != 2 {
-			t.Errorf("Started = %+v", started)
-		}
-	})
-	t.Run("who waits for the answer does not wait for it", func(t *testing.T) {
-		t.Parallel()
-		e := onFake(t, "once; turn die 3", fails(2, 1<<60))
-		wantEnd(t, submit(t, e, "j1", "one", "hello").wait(t), agent.Interrupted, agent.FailUnreachable)
-	})
-}
-
-// TestCutWithASteerWaitsForCodex: a message that the turn has taken is not run again when that is found out.
-func TestCutWithASteerWaitsForCodex(t *testing.T) {
-	t.Parallel()
-	e := onFake(t, "once; turn hold-done 3", fails(2, 5))
+	e := onFake(t, "once; turn die-done 3", fails(2, 5))
 	w := submitPatient(t, e, "j1", "one", "hello")
-	eventually(t, "the turn to start", started(w))
-	s := steer(t, e, "j1", "j2", "one", "other")
 	end := w.wait(t)
 	wantEnd(t, end, agent.Completed, "")
-	wantEnd(t, s.wait(t), agent.Completed, "")
-	if !slices.Equal(end.Taken, []string{"j2"}) || len(seen[agent.Notice](w)) != 1 || len(seen[agent.Started](s)) > 0 {
-		t.Errorf("taken %v, notices %+v, turns of the message %+v", end.Taken, seen[agent.Notice](w), seen[agent.Started](s))
-	}
-}
-
-// TestCancelOfACutThatWaits says what the turn had and that a tool had started.
-func TestCancelOfACutThatWaits(t *testing.T) {
-	t.Parallel()
-	e := onFake(t, "turn die-tool 3", fails(2, 1<<60))
-	w := submitPatient(t, e, "j1", "one", "hello")
-	eventually(t, "it to wait", func() bool { return len(seen[agent.Notice](w)) == 1 })
-	cancel(t, e, "j1")
-	end := w.wait(t)
-	wantEnd(t, end, agent.Canceled, "")
-	if !end.Tools {
-		t.Error("it is said that no tool had started")
+	if n := len(seen[agent.Started](w)); n != 1 || len(seen[agent.Notice](w)) != 1 || said(end) != "hello" {
+		t.Errorf("%d attempts, notices %+v, said %q", n, seen[agent.Notice](w), said(end))
 	}
 }

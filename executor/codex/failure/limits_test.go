@@ -80,11 +80,11 @@ func FuzzLimits(f *testing.F) {
 	})
 }
 
-// TestRefusalWithAFarEnd does not say when it ends.
+// TestRefusalWithAFarEnd does not say when it ends, nor does one that is over.
 func TestRefusalWithAFarEnd(t *testing.T) {
 	t.Parallel()
 	e := NewReader(func(s string) string { return s })
-	for words, known := range map[string]bool{"Please try again in 60s.": true, "Please try again in 9000000000s.": false, "try again at Dec 31st, 9999 11:59 PM.": false} {
+	for words, known := range map[string]bool{"Please try again in 60s.": true, "Please try again in 9000000000s.": false, "try again at Dec 31st, 9999 11:59 PM.": false, "try again at Jan 1st, 2020 9:05 AM.": false} {
 		r := e.Refusal(&appserver.TurnError{Message: words, CodexErrorInfo: json.RawMessage(`"usageLimitExceeded"`)})
 		if r == nil || r.Until.IsZero() == known {
 			t.Errorf("%s: %+v", words, r)
