@@ -68,6 +68,12 @@ func works(t *turn) *ending {
 	return nil
 }
 
+// worksUnseen has one start that the agent does not tell of.
+func worksUnseen(t *turn) *ending {
+	t.a.past.change(func() { t.r.tool = true })
+	return nil
+}
+
 // dies is the end of the agent in the middle of the turn.
 func dies(t *turn) *ending { return t.dies(false) }
 

@@ -1,13 +1,11 @@
 package codex_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 )
 
 // The tests in this file cut attempts off, on an app-server that dies as told.
@@ -21,13 +19,10 @@ func TestDeathInMidTurn(t *testing.T) {
 		tools    bool
 	}{
 		"die 3":            {agent.Interrupted, 2, false}, // run again once, and cut again
-		"die-message 3":    {agent.Interrupted, 2, false},
 		"mute":             {agent.Interrupted, 2, false},
 		"orphan 3 group":   {agent.Interrupted, 2, false},
-		"die-tool 3":       {agent.Interrupted, 1, true},
 		"die-quiet-tool 3": {agent.Interrupted, 1, true},
 		"die-early 3":      {agent.Failed, 3, false}, // each time gone before it was anything
-		"die-done 3":       {agent.Completed, 1, false},
 		"die-tool-done 3":  {agent.Completed, 1, true},
 	}
 	for action, want := range cases {
@@ -61,25 +56,6 @@ func TestDeathInMidTurn(t *testing.T) {
 	}
 }
 
-// TestCutInTextRunsAgain keeps the job and its observer.
-func TestCutInTextRunsAgain(t *testing.T) {
-	t.Parallel()
-	for _, action := range []string{"die 3", "die-message 3", "die-early 3", "mute"} {
-		t.Run(strings.ReplaceAll(action, " ", "-"), func(t *testing.T) {
-			e := onFake(t, "once; turn "+action, nil)
-			w := submit(t, e, "j1", "one", "hello")
-			end := w.wait(t)
-			wantEnd(t, end, agent.Completed, "")
-			if started := seen[agent.Started](w); len(started) != 2 || started[1].Attempt != 2 || said(end) != "hello" {
-				t.Errorf("Started = %+v and %q, want a second attempt and its text alone", started, said(end))
-			}
-			if notices := seen[agent.Notice](w); len(notices) != 0 {
-				t.Errorf("notices = %+v: nothing of the thread was lost", notices)
-			}
-		})
-	}
-}
-
 // TestCutWithoutARollout cannot rule a tool out.
 func TestCutWithoutARollout(t *testing.T) {
 	t.Parallel()
@@ -107,52 +83,44 @@ func TestCancelOfACut(t *testing.T) {
 	}
 }
 
-// TestNextProcess settles what the process before it was cut off in.
+// TestNextProcess looks up what the process before it was cut off in.
 func TestNextProcess(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		action  string
-		noted   bool // the process before has noted that a tool started
+		first   bool // it was the first turn of its thread
 		outcome agent.Outcome
 		kind    agent.FailureKind
 		started int // the last attempt that is told as started, 0 if none is
 		tools   bool
 	}{
-		"text":        {"!die 3", false, agent.Completed, "", 2, false},
-		"message":     {"!die-message 3", false, agent.Completed, "", 2, false},
-		"early":       {"!die-early 3", false, agent.Completed, "", 2, false},
-		"tool":        {"!die-tool 3", false, agent.Interrupted, agent.FailUnreachable, 0, true},
+		"text":        {"!die 3", true, agent.Completed, "", 2, false},
+		"early":       {"!die-early 3", true, agent.Completed, "", 2, false},
+		"later-early": {"!die-early 3", false, agent.Completed, "", 2, false},
 		"quiet-tool":  {"!die-quiet-tool 3", false, agent.Interrupted, agent.FailUnreachable, 0, true},
-		"noted-tool":  {"!die 3", true, agent.Interrupted, agent.FailUnreachable, 0, true},
-		"done":        {"!die-done 3", false, agent.Completed, "", 1, false},
 		"done-tool":   {"!die-tool-done 3", true, agent.Completed, "", 1, true},
 		"failed-done": {"!fail other no", false, agent.Failed, agent.FailModel, 1, false},
 	}
 	for name, test := range cases {
-		for _, first := range []bool{true, false} {
-			t.Run(fmt.Sprintf("%s-first-turn-%v", name, first), func(t *testing.T) {
-				state, book := "state "+t.TempDir(), &notebook{}
-				cutOff(t, state, book, first, test.action)
-				cut := book.last("j1")
-				cut.Tool = test.noted
-				e := onFake(t, state, func(c *config) { c.Journal = book })
-				w := submitCut(t, e, "j1", "one", "hello", cut)
-				behind := submit(t, e, "j2", "one", "behind")
-				end := w.wait(t)
-				wantEnd(t, end, test.outcome, test.kind)
-				last := 0
-				for _, started := range seen[agent.Started](w) {
-					last = started.Attempt
-				}
-				if last != test.started || end.Tools != test.tools {
-					t.Errorf("attempt %d and tools %v, want %d and %v", last, end.Tools, test.started, test.tools)
-				}
-				if n := len(seen[agent.Notice](w)); n != 0 {
-					t.Errorf("%d notices, want none: no history was lost", n)
-				}
-				wantEnd(t, behind.wait(t), agent.Completed, "")
-			})
-		}
+		t.Run(name, func(t *testing.T) {
+			state, book := "state "+t.TempDir(), &notebook{}
+			cutOff(t, state, book, test.first, test.action)
+			e := onFake(t, state, func(c *config) { c.Journal = book })
+			w := submitCut(t, e, "j1", "one", "hello", book.last("j1"))
+			end := w.wait(t)
+			wantEnd(t, end, test.outcome, test.kind)
+			last := 0
+			for _, started := range seen[agent.Started](w) {
+				last = started.Attempt
+			}
+			if last != test.started || end.Tools != test.tools {
+				t.Errorf("attempt %d and tools %v, want %d and %v", last, end.Tools, test.started, test.tools)
+			}
+			if n := len(seen[agent.Notice](w)); n != 0 {
+				t.Errorf("%d notices, want none: no history was lost", n)
+			}
+			wantAlive(t, e, "one")
+		})
 	}
 }
 
@@ -176,36 +144,6 @@ func cutOff(t *testing.T, state string, book *notebook, first bool, action strin
 	book.most = 0
 }
 
-// TestStopInTheMiddle has our own Close cut a turn off; the next process goes on.
-func TestStopInTheMiddle(t *testing.T) {
-	t.Parallel()
-	for action, tools := range map[string]bool{"!hang": false, "!hang-terminal": true} {
-		t.Run(action[1:], func(t *testing.T) {
-			state, book := "state "+t.TempDir(), &notebook{}
-			e := onFake(t, state, func(c *config) { c.Journal = book })
-			w := submit(t, e, "j1", "one", action)
-			eventually(t, "the turn to run", func() bool {
-				return len(seen[agent.Started](w)) == 1 && (!tools || commandRuns(w))
-			})
-			if err := e.Close(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			end := w.wait(t)
-			wantEnd(t, end, agent.Interrupted, agent.FailShutdown)
-			if end.Tools != tools {
-				t.Errorf("tools = %v", end.Tools)
-			}
-			next := onFake(t, state, func(c *config) { c.Journal = book })
-			end = submitCut(t, next, "j1", "one", "hello", book.last("j1")).wait(t)
-			if tools {
-				wantEnd(t, end, agent.Interrupted, agent.FailUnreachable)
-			} else {
-				wantEnd(t, end, agent.Completed, "")
-			}
-		})
-	}
-}
-
 // TestSecondCutOverProcesses does not run a message a third time.
 func TestSecondCutOverProcesses(t *testing.T) {
 	t.Parallel()
@@ -224,18 +162,6 @@ func TestSecondCutOverProcesses(t *testing.T) {
 		if end.Tools {
 			t.Errorf("process %d: no tool started", i+1)
 		}
-	}
-}
-
-// TestCodexThatDoesNotStart leaves a cut attempt undecided: it may have run.
-func TestCodexThatDoesNotStart(t *testing.T) {
-	t.Parallel()
-	book := &notebook{attempts: []executor.Attempt{{Job: "j1", N: 1, Conversation: "one", Thread: "t1"}}}
-	e := onFake(t, "exit 7", func(c *config) { c.Journal = book })
-	end := submitCut(t, e, "j1", "one", "hello", book.last("j1")).wait(t)
-	wantEnd(t, end, agent.Interrupted, agent.FailUnreachable)
-	if !end.Tools || len(book.attempts) != 1 {
-		t.Errorf("tools %v, attempts %+v", end.Tools, book.attempts)
 	}
 }
 
