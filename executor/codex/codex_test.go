@@ -42,24 +42,6 @@ func TestTurnAndMemory(t *testing.T) {
 	}
 }
 
-func TestQueueKeepsOrder(t *testing.T) {
-	t.Parallel()
-	model := modeltest.Start(t, fakemodel.Keywords)
-	e := onCodex(t, model, nil)
-	var all []*witness
-	for i := range 5 {
-		all = append(all, submit(t, e, fmt.Sprintf("j%d", i), "one", fmt.Sprintf("say n%d", i)))
-	}
-	for i, w := range all {
-		if got := said(w.wait(t)); !strings.Contains(got, fmt.Sprintf("n%d", i)) {
-			t.Errorf("job %d was answered %q", i, got)
-		}
-	}
-	if n := len(model.Requests()); n != 5 {
-		t.Errorf("the model was asked %d times, want 5", n)
-	}
-}
-
 func TestCancelHangingModel(t *testing.T) {
 	t.Parallel()
 	model := modeltest.Start(t, fakemodel.Keywords)

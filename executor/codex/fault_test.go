@@ -2,14 +2,12 @@ package codex_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakecodex"
 )
@@ -207,96 +205,6 @@ func TestMissingBinaryIsNamed(t *testing.T) {
 	wantEnd(t, end, agent.Failed, agent.FailUnreachable)
 	if !strings.Contains(end.Failure.Message, "/no/such/codex") {
 		t.Errorf("message = %q, want it to name the binary", end.Failure.Message)
-	}
-}
-
-func TestBounds(t *testing.T) {
-	t.Parallel()
-	e := onFake(t, "", func(c *config) { c.MaxQueue, c.MaxWaiting = 2, 3 })
-	first := submit(t, e, "j0", "one", "!hang")
-	eventually(t, "the first turn to start", func() bool { return len(seen[agent.Started](first)) == 1 })
-	for i, want := range []int{1, 2} {
-		ahead, err := e.Submit(executor.Job{ID: fmt.Sprintf("q%d", i), Context: "one"}, func(agent.Event) {})
-		if err != nil || ahead != want {
-			t.Errorf("Submit %d = %d, %v, want %d ahead", i, ahead, err, want)
-		}
-	}
-	if _, err := e.Submit(executor.Job{ID: "q2", Context: "one"}, nil); !errors.Is(err, executor.ErrQueueFull) {
-		t.Errorf("one too many in a context: %v", err)
-	}
-	if _, err := e.Submit(executor.Job{ID: "q0", Context: "two"}, nil); !errors.Is(err, executor.ErrDuplicate) {
-		t.Errorf("an id that is there: %v", err)
-	}
-}
-
-// TestGlobalBound counts the jobs that wait for a slot, in whatever context.
-func TestGlobalBound(t *testing.T) {
-	t.Parallel()
-	e := onFake(t, "", func(c *config) { c.MaxTurns, c.MaxWaiting = 1, 3 })
-	first := submit(t, e, "j0", "zero", "!hang")
-	eventually(t, "the first turn to start", func() bool { return len(seen[agent.Started](first)) == 1 })
-	for i, want := range []int{1, 2, 3} {
-		id := fmt.Sprintf("c%d", i)
-		ahead, err := e.Submit(executor.Job{ID: id, Context: id}, func(agent.Event) {})
-		if err != nil || ahead != want {
-			t.Errorf("Submit %d = %d, %v, want %d ahead", i, ahead, err, want)
-		}
-		eventually(t, "it to wait for the slot", func() bool { return e.Health().Waiting == want })
-	}
-	if _, err := e.Submit(executor.Job{ID: "more", Context: "more"}, nil); !errors.Is(err, executor.ErrQueueFull) {
-		t.Errorf("one too many over all contexts: %v", err)
-	}
-	if health := e.Health(); health.Running != 1 || health.Waiting != 3 {
-		t.Errorf("health = %+v, want 1 running and 3 waiting", health)
-	}
-}
-
-func TestCancelWhileQueued(t *testing.T) {
-	t.Parallel()
-	e := onFake(t, "", nil)
-	submit(t, e, "j1", "one", "!hang")
-	waiting := submit(t, e, "j2", "one", "never")
-	if err := e.Cancel(t.Context(), "j2"); err != nil {
-		t.Fatal(err)
-	}
-	wantEnd(t, waiting.wait(t), agent.Canceled, "")
-	if len(waiting.events) != 1 {
-		t.Errorf("events = %+v, want the end alone", waiting.events)
-	}
-}
-
-// TestTurnsAreBounded runs more contexts than there are slots.
-func TestTurnsAreBounded(t *testing.T) {
-	t.Parallel()
-	e := onFake(t, "", func(c *config) { c.MaxTurns = 2 })
-	hanging := []*witness{submit(t, e, "h1", "one", "!hang"), submit(t, e, "h2", "two", "!hang")}
-	for _, w := range hanging {
-		eventually(t, "the turn to start", func() bool { return len(seen[agent.Started](w)) == 1 })
-	}
-	third := submit(t, e, "j3", "three", "hello")
-	if len(seen[agent.Started](third)) != 0 {
-		t.Error("a third turn started although two may")
-	}
-	if err := e.Cancel(t.Context(), "h1"); err != nil {
-		t.Fatal(err)
-	}
-	wantEnd(t, third.wait(t), agent.Completed, "")
-}
-
-// TestCloseEndsEverything ends running and waiting jobs, and refuses new ones.
-func TestCloseEndsEverything(t *testing.T) {
-	t.Parallel()
-	e := onFake(t, "", nil)
-	turn := submit(t, e, "j1", "one", "!hang")
-	waiting := submit(t, e, "j2", "one", "never")
-	eventually(t, "the turn to start", func() bool { return len(seen[agent.Started](turn)) == 1 })
-	if err := e.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	wantEnd(t, turn.wait(t), agent.Interrupted, agent.FailShutdown)
-	wantEnd(t, waiting.wait(t), agent.Interrupted, agent.FailShutdown)
-	if _, err := e.Submit(executor.Job{ID: "j3"}, nil); !errors.Is(err, executor.ErrClosed) {
-		t.Errorf("Submit after Close: %v", err)
 	}
 }
 

@@ -2,12 +2,10 @@ package codex_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -16,7 +14,6 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 )
 
 // The tests in this file are about the way of a message to its turn.
@@ -241,28 +238,6 @@ func TestCloseIsBoundedWithoutTurns(t *testing.T) {
 	if took := time.Since(began); err == nil || took > 30*time.Second {
 		t.Errorf("Close = %v after %s, want an error soon after 200 ms", err, took)
 	}
-}
-
-// TestRefusedJobsLeaveNothing floods a full executor with contexts of their own.
-func TestRefusedJobsLeaveNothing(t *testing.T) { // alone: it measures what all of the process holds
-	e := newRig(config{schedulerConfig: schedulerConfig{MaxWaiting: -1}})
-	measure := func() uint64 {
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return m.HeapAlloc
-	}
-	before := measure()
-	for i := range 50_000 {
-		job := executor.Job{ID: fmt.Sprint(i), Context: fmt.Sprintf("context-%d", i)}
-		if _, err := e.Submit(job, nil); !errors.Is(err, executor.ErrQueueFull) {
-			t.Fatal(err)
-		}
-	}
-	if grown := int64(measure()) - int64(before); grown > 2<<20 {
-		t.Errorf("50,000 refused jobs left %d bytes", grown)
-	}
-	runtime.KeepAlive(e)
 }
 
 // TestRunningVersion: what runs is not what the runtime was made for.
