@@ -158,54 +158,6 @@ func read(path string) (b *notebook, cut *executor.Cut, ends []agent.Ended, err 
 	return b, cut, ends, nil
 }
 
-// TestBookBeforeCodex has a full disk: nothing reaches codex before the attempt
-// stands in the journal, and the job keeps its place.
-func TestBookBeforeCodex(t *testing.T) {
-	t.Parallel()
-	var wire lockedBuffer
-	book := &notebook{refuse: 1 << 20}
-	e := onFake(t, "", func(c *config) { c.Journal, c.Child.Wire = book, &wire })
-	first := submit(t, e, "j1", "one", "hello")
-	eventually(t, "the journal to refuse", func() bool { return len(seen[agent.Notice](first)) == 1 })
-	second := submit(t, e, "j2", "one", "behind it")
-	if strings.Contains(wire.String(), "hello") {
-		t.Error("codex has the message, and the journal has not")
-	}
-	book.mu.Lock()
-	book.refuse = 0
-	book.mu.Unlock()
-	wantEnd(t, first.wait(t), agent.Completed, "")
-	wantEnd(t, second.wait(t), agent.Completed, "")
-	if got := book.attempts; len(got) != 2 || got[0].Job != "j1" || got[0].N != 1 || got[1].Job != "j2" || got[0].Thread == "" || got[0].Conversation != "one" {
-		t.Errorf("attempts = %+v", got)
-	}
-	if n := len(seen[agent.Notice](first)); n != 1 {
-		t.Errorf("the sender was told %d times", n)
-	}
-}
-
-// TestBookThatDoesNotWork lets a job that waits for it be canceled, and Close end it.
-func TestBookThatDoesNotWork(t *testing.T) {
-	t.Parallel()
-	e := onFake(t, "", func(c *config) { c.Journal = &notebook{refuse: 1000} })
-	canceled, closed := submit(t, e, "j1", "one", "hello"), submit(t, e, "j2", "two", "hello")
-	for _, w := range []*witness{canceled, closed} {
-		eventually(t, "the journal to refuse", func() bool { return len(seen[agent.Notice](w)) == 1 })
-	}
-	if err := e.Cancel(t.Context(), "j1"); err != nil {
-		t.Fatal(err)
-	}
-	wantEnd(t, canceled.wait(t), agent.Canceled, "")
-	if err := e.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	end := closed.wait(t)
-	wantEnd(t, end, agent.Interrupted, agent.FailShutdown)
-	if end.Tools {
-		t.Error("it never began, but is said to have used tools")
-	}
-}
-
 // TestThreadOutlivesTheProcess goes on with the thread that the journal names.
 func TestThreadOutlivesTheProcess(t *testing.T) {
 	t.Parallel()
