@@ -33,7 +33,7 @@ func (e *Executor) Drain(ctx context.Context) error {
 func (e *Executor) mayBegin(j *job) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.drain.on {
+	if e.drain.on || e.closed { // a close reaches one job after the other
 		return false
 	}
 	e.enterLocked(j, stageBegun)

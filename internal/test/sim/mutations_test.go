@@ -84,7 +84,7 @@ func mutations() []mutation {
 		},
 		{
 			"jobs begin while the runtime stops", "executor/drain.go",
-			"if e.drain.on {", "if e.closed {",
+			"if e.drain.on || e.closed {", "if e.closed {",
 		},
 		{
 			"a cancel does not reach the turn", "executor/attempt.go",
