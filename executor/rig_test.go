@@ -166,7 +166,7 @@ func (w *witness) ends(outcome agent.Outcome, kind agent.FailureKind) agent.Ende
 		got = end.Failure.Kind
 	}
 	if end.Outcome != outcome || got != kind {
-		w.t.Errorf("end = %s/%s (%v), want %s/%s", end.Outcome, got, end.Failure, outcome, kind)
+		w.t.Fatalf("end = %s/%s (%v), want %s/%s", end.Outcome, got, end.Failure, outcome, kind)
 	}
 	return end
 }

@@ -108,6 +108,13 @@ func (t *turn) refused(of *executor.Refusal) *ending {
 	return how
 }
 
+// fills ends the turn because its message, or what came of it, has no room in the thread.
+func fills(t *turn) *ending {
+	how := t.ends(agent.Ended{Outcome: agent.Failed, Failure: &agent.Failure{Kind: agent.FailContext, Message: "the context is full"}})
+	how.result.Full = true
+	return how
+}
+
 // timesOut ends the turn by a timer.
 func timesOut(t *turn) *ending {
 	t.of.To.Ending()

@@ -187,7 +187,16 @@ func (t *turn) Keep(*agent.Ended, bool) {}
 
 func (t *turn) Void() { t.a.past.takeOut(t.r) }
 
-func (t *turn) Shorten(*agent.Ended) (*executor.Refusal, error) { return nil, nil }
+func (t *turn) Shorten(end *agent.Ended) (*executor.Refusal, error) {
+	t.a.mu.Lock()
+	t.a.shortened++
+	t.a.mu.Unlock()
+	refused, err := t.a.shorten(t.of.Ctx)
+	if refused == nil && err == nil && !end.Tools {
+		t.Void()
+	}
+	return refused, err
+}
 
 func (t *turn) Leave(*agent.Ended) {}
 

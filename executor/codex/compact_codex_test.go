@@ -109,38 +109,23 @@ func TestFullContextInMidTurn(t *testing.T) {
 	}
 }
 
+// TestContextThatStaysFull, for there is no room for a summary either.
 func TestContextThatStaysFull(t *testing.T) {
 	t.Parallel()
-	for name, summary := range map[string]func(*fakemodel.Turn){
-		"summary": func(turn *fakemodel.Turn) { turn.Say("summary") },
-		"none":    full,
-	} {
-		t.Run(name, func(t *testing.T) {
-			compacted := 0
-			model := modeltest.Start(t, func(turn *fakemodel.Turn) {
-				switch {
-				case summarises(turn):
-					compacted++
-					summary(turn)
-				case strings.Contains(turn.LastUserText(), "say big"):
-					full(turn)
-				default:
-					fakemodel.Keywords(turn)
-				}
-			})
-			e := onCodex(t, model, nil)
-			submit(t, e, "j1", "one", "say before").wait(t)
-			end := submit(t, e, "j2", "one", "say big").wait(t)
-			wantEnd(t, end, agent.Failed, agent.FailContext)
-			if !strings.Contains(end.Failure.Message, "new contextId") {
-				t.Errorf("failure = %v", end.Failure)
-			}
-			if name == "summary" && compacted != 1 {
-				t.Errorf("it was compacted %d times", compacted)
-			}
-			wantAlive(t, e, "two") // a full thread stays full: codex tries to compact it before each turn
-		})
+	e := onCodex(t, modeltest.Start(t, func(turn *fakemodel.Turn) {
+		if summarises(turn) || strings.Contains(turn.LastUserText(), "say big") {
+			full(turn)
+			return
+		}
+		fakemodel.Keywords(turn)
+	}), nil)
+	submit(t, e, "j1", "one", "say before").wait(t)
+	end := submit(t, e, "j2", "one", "say big").wait(t)
+	wantEnd(t, end, agent.Failed, agent.FailContext)
+	if !strings.Contains(end.Failure.Message, "new contextId") {
+		t.Errorf("failure = %v", end.Failure)
 	}
+	wantAlive(t, e, "two") // a full thread stays full: codex tries to compact it before each turn
 }
 
 // TestCompactionThatIsRefused has the credential refused between the two.
@@ -165,47 +150,23 @@ func TestCompactionThatIsRefused(t *testing.T) {
 // context is full.
 func TestCompactionThatIsStopped(t *testing.T) {
 	t.Parallel()
-	stops := map[string]func(*testing.T, *rig){
-		"cancel": func(t *testing.T, e *rig) {
-			if err := e.Cancel(t.Context(), "j1"); err != nil {
-				t.Error(err)
-			}
-		},
-		"close": func(t *testing.T, e *rig) {
-			if err := e.Close(t.Context()); err != nil {
-				t.Error(err)
-			}
-		},
-	}
-	for name, stop := range stops {
-		t.Run(name, func(t *testing.T) {
-			compacting := make(chan struct{}, 8)
-			e := onCodex(t, modeltest.Start(t, func(turn *fakemodel.Turn) {
-				switch {
-				case summarises(turn):
-					compacting <- struct{}{}
-					turn.Hang()
-				case strings.Contains(turn.LastUserText(), "say big"):
-					full(turn)
-				default:
-					fakemodel.Keywords(turn)
-				}
-			}), nil)
-			w := submit(t, e, "j1", "one", "say big")
-			<-compacting
-			stop(t, e)
-			if name == "close" {
-				end := w.wait(t)
-				wantEnd(t, end, agent.Interrupted, agent.FailShutdown)
-				if end.Tools {
-					t.Error("nothing was done, and the job is not left to the next process")
-				}
-				return
-			}
-			wantEnd(t, w.wait(t), agent.Canceled, "")
-			wantAlive(t, e, "one")
-		})
-	}
+	compacting := make(chan struct{}, 8)
+	e := onCodex(t, modeltest.Start(t, func(turn *fakemodel.Turn) {
+		switch {
+		case summarises(turn):
+			compacting <- struct{}{}
+			turn.Hang()
+		case strings.Contains(turn.LastUserText(), "say big"):
+			full(turn)
+		default:
+			fakemodel.Keywords(turn)
+		}
+	}), nil)
+	w := submit(t, e, "j1", "one", "say big")
+	<-compacting
+	cancel(t, e, "j1")
+	wantEnd(t, w.wait(t), agent.Canceled, "")
+	wantAlive(t, e, "one")
 }
 
 // TestDeathBehindACompaction before the turn that goes on: only the process that has
