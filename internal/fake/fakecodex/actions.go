@@ -44,18 +44,12 @@ func (x *execution) run() {
 		<-x.ctx.Done()
 	case "hold", "hold-done":
 		x.hold()
-	case "hold-ask":
-		x.hold()
-		x.question()
 	case "until":
 		x.until(x.do.arg(0))
 	case "die-steered-tool":
 		x.startCommand()
 		x.hold()
 		fatal(x.do.num(0, 3), "thread 'main' panicked over a message and a command")
-	case "die-steered":
-		x.hold()
-		fatal(x.do.num(0, 3), "thread 'main' panicked over a message")
 	case "hang-terminal":
 		x.terminal()
 		<-x.ctx.Done()

@@ -62,11 +62,9 @@
 //	deaf                  stop reading stdin
 //	hang                  say nothing until interrupted
 //	hold                  say nothing until steered or interrupted, then the text
-//	hold-ask METHOD       likewise, and ask before the text
 //	hold-done CODE        likewise, and end with the turn completed in the history, but not on stdout
 //	until FILE            say nothing until there is a FILE or it is interrupted, then what stands in it
-//	die-steered CODE      like hold, but end then, in mid-turn
-//	die-steered-tool CODE likewise, while a command runs
+//	die-steered-tool CODE like hold, but end then, in mid-turn, while a command runs
 //	stubborn              say nothing, interrupted or not
 //	lose-completed        everything but turn/completed and thread/status/changed{idle}
 //	lose-completed-idle   everything but turn/completed
