@@ -47,6 +47,7 @@ func oldSession(t *testing.T, cfg config) string {
 // that the first bridges were made for, and of a model provider that is gone. They keep
 // their history, and the tools that are offered now are no reason to give them up.
 func TestForeignThreadsGoOn(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	elsewhere := func(t *testing.T, cfg config) string {
 		cfg.Child.Args = slices.Clone(cfg.Child.Args)

@@ -302,6 +302,7 @@ func TestMCP(t *testing.T) {
 // TestBoundsOfATurnThatAsksWithoutEnd: its questions are kept until its task ends, so beyond a bound they
 // are declined, and the turn goes on.
 func TestBoundsOfATurnThatAsksWithoutEnd(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	const calls = 26
 	filler := strings.Repeat("0123456789abcde ", 6400)

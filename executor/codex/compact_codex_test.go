@@ -8,6 +8,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
 )
 
 // The tests in this file run on the real codex and a model whose context is full.
@@ -111,6 +112,7 @@ func TestFullContextInMidTurn(t *testing.T) {
 
 // TestContextThatStaysFull, for there is no room for a summary either.
 func TestContextThatStaysFull(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	e := onCodex(t, modeltest.Start(t, func(turn *fakemodel.Turn) {
 		if summarises(turn) || strings.Contains(turn.LastUserText(), "say big") {

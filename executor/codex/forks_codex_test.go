@@ -11,6 +11,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
 )
 
 // The tests in this file run on the real codex: what behind a fork is to be known of the thread that it is of.
@@ -155,6 +156,7 @@ func TestUnansweredBeforeAFork(t *testing.T) {
 
 // TestForkOfATakenOver: a conversation that was taken over has no tools to lose.
 func TestForkOfATakenOver(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	m := onTheMove(t, modeltest.Start(t, fakemodel.Keywords), modeltest.Start(t, fakemodel.Keywords), func(c *config) {
 		offers(&bench{answer: echo}, "list_peers")(c)

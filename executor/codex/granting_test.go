@@ -114,6 +114,7 @@ func TestSubagentMayWhatItsTurnMay(t *testing.T) {
 // TestSubagentAtWorkEndsWhereLessIsAllowed: it goes on beside turns that may what its own
 // might, and ends where one begins that may less.
 func TestSubagentAtWorkEndsWhereLessIsAllowed(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	e := onCodex(t, modeltest.Start(t, spawning), nil)
 	file := filepath.Join(codextest.Dir(t, "lines"), "file.31")
@@ -189,6 +190,7 @@ func TestConversationThatLoadsSlowly(t *testing.T) {
 
 // TestSubagentAtWorkEndsWhereMoreIsAllowed: it began in a turn that was to do less.
 func TestSubagentAtWorkEndsWhereMoreIsAllowed(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	var dir string
 	e := onCodex(t, modeltest.Start(t, spawning), func(c *config) { dir = c.Child.Dir })

@@ -104,6 +104,7 @@ func (x *tooled) called() {
 
 // TestToolOfANarrowFirstTurn of threads that were loaded for others, which never began.
 func TestToolOfANarrowFirstTurn(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	book := &notebook{}
 	x := tooled{t: t, own: agent.Never, narrow: agent.Options{Sandbox: agent.ReadOnly}}

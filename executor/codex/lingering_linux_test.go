@@ -49,6 +49,7 @@ func TestThreadsDoNotLinger(t *testing.T) {
 // TestSubagentsStayWhereThreadsDoNotLinger: what others do in conversations of their own ends no
 // subagent that goes on after its turn, and what other agents do unloads none of the user's at once.
 func TestSubagentsStayWhereThreadsDoNotLinger(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	var wire lockedBuffer
 	e := onCodex(t, modeltest.Start(t, spawning), func(c *config) { c.MaxThreads, c.MaxLingering, c.Child.Wire = 1, 6, &wire })

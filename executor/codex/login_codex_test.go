@@ -154,6 +154,7 @@ func TestCredentialThatAppears(t *testing.T) {
 // TestCredentialThatIsReplaced has codex restarted: it would go on with the one
 // that it has.
 func TestCredentialThatIsReplaced(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel() // it mostly waits
 	h := onLogin(t, `{"OPENAI_API_KEY":"sk-bad"}`, "sk-bad", nil)
 	w := submit(t, h.rig, "j1", "one", "say one")
@@ -174,6 +175,7 @@ func TestCredentialThatIsReplaced(t *testing.T) {
 // TestCredentialIsReplacedBesideAQuestion: a turn that waits for its answer keeps codex from being restarted,
 // and the message that waits for that says so.
 func TestCredentialIsReplacedBesideAQuestion(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel() // it mostly waits
 	h := onLogin(t, `{"OPENAI_API_KEY":"sk-old"}`, "sk-bad", func(c *config) {
 		c.Thread.ApprovalPolicy, c.Thread.Sandbox = agent.OnRequest, agent.WorkspaceWrite

@@ -22,6 +22,7 @@ const look = "run pwd -P; touch here && echo writes"
 // which would keep it for the turns that follow. They must not notice, neither on
 // the same thread nor on one that was resumed by another process.
 func TestOptionsAreOneTurns(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	model := modeltest.Start(t, fakemodel.Keywords)
 	cfg := codexConfig(t, model)

@@ -172,6 +172,7 @@ func instants() []time.Duration {
 
 // TestKilledAtAnyPoint kills the process at instants around its command.
 func TestKilledAtAnyPoint(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	model := modeltest.Start(t, fakemodel.Keywords)
 	for _, after := range instants() {
@@ -191,6 +192,7 @@ func TestKilledAtAnyPoint(t *testing.T) {
 // TestCommandThatKills has the command itself kill codex, or us, right after its
 // effect: faster than either can say that it began.
 func TestCommandThatKills(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	for name, victim := range map[string]string{
 		"codex": "$PPID",
@@ -210,6 +212,7 @@ func TestCommandThatKills(t *testing.T) {
 
 // TestChildKilledAnywhere kills codex alone, at instants around the command.
 func TestChildKilledAnywhere(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	model := modeltest.Start(t, fakemodel.Keywords)
 	for _, after := range instants() {

@@ -176,6 +176,7 @@ func TestFolderOfASubagent(t *testing.T) {
 // TestRootsOfTheConfiguration: where the user's configuration lets commands write what
 // they must not, no turn runs.
 func TestRootsOfTheConfiguration(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	cfg, y := inYard(t, modeltest.Start(t, fakemodel.Keywords), agent.Never, "plain")
 	cfg.Child.Args = append(cfg.Child.Args, "-c", `sandbox_workspace_write.writable_roots=["`+y.outside+`"]`)
@@ -198,6 +199,7 @@ func TestRootsOfTheConfiguration(t *testing.T) {
 // TestRootsOfAJob: where threads have no sandbox, a job that asks for one has none in which
 // its commands write what they must not.
 func TestRootsOfAJob(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	cfg, y := inYard(t, modeltest.Start(t, fakemodel.Keywords), agent.Never, "plain")
 	cfg.Thread.Sandbox = agent.FullAccess

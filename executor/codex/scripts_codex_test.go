@@ -147,6 +147,7 @@ func TestScriptOfAConversationLetGo(t *testing.T) {
 
 // TestScriptEndsWhereLessIsAllowed, and the conversation is what it was.
 func TestScriptEndsWhereLessIsAllowed(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	e := scripting(t, agent.Never, agent.FullAccess)
 	file := filepath.Join(codextest.Dir(t, "outside"), "file")
@@ -200,6 +201,7 @@ func TestScriptInALaterTurn(t *testing.T) {
 
 // TestScriptStandsStill between the turns of its conversation, and goes on in the next.
 func TestScriptStandsStill(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	e := scripting(t, agent.Never, agent.FullAccess)
 	file := filepath.Join(codextest.Dir(t, "outside"), "file")
@@ -244,6 +246,7 @@ func TestFormOfAScriptInALaterTurn(t *testing.T) {
 
 // TestScriptEndsWithACancel of any turn of its conversation.
 func TestScriptEndsWithACancel(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	e := scripting(t, agent.Never, agent.FullAccess)
 	file := filepath.Join(codextest.Dir(t, "outside"), "file")

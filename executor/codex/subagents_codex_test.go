@@ -122,6 +122,7 @@ func TestSubagentEndsWithItsTurn(t *testing.T) {
 // TestSubagentsOfPeersEndWithTheirTurn, also where that ends well: another agent has any number of
 // conversations, and what goes on counts among no turns.
 func TestSubagentsOfPeersEndWithTheirTurn(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	e := onCodex(t, modeltest.Start(t, spawning), nil)
 	file := filepath.Join(codextest.Dir(t, "lines"), "file.21")
@@ -151,6 +152,7 @@ func TestSubagentOfAnEarlierTurn(t *testing.T) {
 
 // TestSubagentThatBeginsTooLate: its turn is canceled while it is being made.
 func TestSubagentThatBeginsTooLate(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	e := onCodex(t, modeltest.Start(t, spawning), nil)
 	dir := codextest.Dir(t, "lines")
