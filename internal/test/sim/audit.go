@@ -104,6 +104,8 @@ func (r *run) auditTurns(m *message, task *a2a.Task) {
 	for _, t := range slices.Concat(own, shared) {
 		if t.status == turnCompleted {
 			completed++
+		}
+		if t.status == turnCompleted && r.wasTold(t) {
 			done = t
 		}
 	}
@@ -115,13 +117,20 @@ func (r *run) auditTurns(m *message, task *a2a.Task) {
 		r.books.fault(m, "a tool has run in %d turns of it", worked)
 	case completed > 1:
 		r.books.fault(m, "it was completed in %d turns", completed)
-	case state == a2a.TaskStateCompleted && done == nil:
+	case state == a2a.TaskStateCompleted && done == nil && completed == 0:
 		r.books.fault(m, "it is completed, and no turn of it is")
 	case state == a2a.TaskStateCanceled && !r.books.canceled[task.ID]:
 		r.books.fault(m, "it is canceled, and was not to be")
-	case state == a2a.TaskStateCompleted && !strings.Contains(textOf(task), done.said[len(done.said)-1].Text):
+	case state == a2a.TaskStateCompleted && done != nil && r.wasTold(done) && !strings.Contains(textOf(task), done.said[len(done.said)-1].Text):
 		r.books.fault(m, "what %s has said last is not in its task: %q", done.id, textOf(task))
 	}
+}
+
+// wasTold reports whether a turn was told as completed, and the runtime has lived on. One that has completed as the
+// runtime died may be one that cannot be looked up.
+func (r *run) wasTold(t *turnRecord) bool {
+	_, told := r.books.taken[jobOf(t.clients[0])]
+	return told
 }
 
 // turnsOf are those that were made for a message of a task, and those of others that have it.
