@@ -144,6 +144,7 @@ func fill(t *testing.T, dir, kind, chat, peer string, sizes ...int) {
 // TestBoundsOfAPeersBytes: of what another agent sends beyond its share only the refusal is kept,
 // which it is told, and the user's messages behind that are taken.
 func TestBoundsOfAPeersBytes(t *testing.T) {
+	codextest.Long(t)
 	d, c, dir := &desk{}, &clerk{busy: 1 << 30}, t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		fill(t, dir, "peer", "peer:p", "p", 61<<20)
@@ -184,6 +185,7 @@ func TestBoundsOfAPeersBytes(t *testing.T) {
 // TestBoundsOfAnInbox: with too much that is not answered the rest waits on the platform, and
 // comes in its order.
 func TestBoundsOfAnInbox(t *testing.T) {
+	codextest.Long(t)
 	d, c, dir := &desk{}, &clerk{busy: 1 << 30}, t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		fill(t, dir, "canvas", "canvas:"+ours, "", 128<<20, 128<<20)

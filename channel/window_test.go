@@ -177,6 +177,7 @@ func TestInboxWithoutEnd(t *testing.T) {
 
 // TestBoundsOfAWindow: of a window of many large rows no more than a page is in memory.
 func TestBoundsOfAWindow(t *testing.T) {
+	codextest.Long(t)
 	const rows, size = 60, 1 << 18
 	for _, old := range []bool{false, true} {
 		d, dir := &desk{old: old}, t.TempDir()

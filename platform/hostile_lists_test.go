@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
 )
 
 // listOf is a list of as many elements as are in so many bytes.
@@ -26,6 +28,7 @@ func allocated(f func()) int {
 // TestBoundsOfAnswersOfMuch: what is made of an answer is little more than the answer and
 // so many elements, whatever a peer, or the platform, puts into it.
 func TestBoundsOfAnswersOfMuch(t *testing.T) {
+	codextest.Long(t)
 	const (
 		size     = 512 << 10
 		ofAnswer = 4*size + MostElements<<10

@@ -59,6 +59,7 @@ func (*slowBody) Close() error { return nil }
 // TestBoundsOfSlowAnswers: one that keeps coming is waited for, but for ten minutes only: of a page
 // less is asked for then, and of a row that has come for so long there is its head.
 func TestBoundsOfSlowAnswers(t *testing.T) {
+	codextest.Long(t)
 	row := func(size int) string {
 		return `[{"id":"r1","request_body":"` + strings.Repeat("x", size) + `","source_id":"p"}]`
 	}

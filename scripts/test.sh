@@ -38,7 +38,7 @@ trap 'kill -INT -- -"$beside" 2>/dev/null || :; rm -f "$said"' EXIT
 # SQLite is C in Go's clothes, all pointers: watching it finds nothing and makes it ten times
 # slower, and so does looking at the pointers of what binds it. What is around it is watched.
 # In tests of how much is held the race detector would watch each byte of megabytes, and in those
-# that kill processes, their starts: these come behind. The longest come first, so that none is left to run alone.
+# that kill processes, their starts: these are for ALL=1, and come behind. The longest come first, so that none is left to run alone.
 heavy='^Test(BoundsOf|KilledAt)'
 failed=0
 mapfile -t packages < <(printf '%s\n' ./executor/codex ./tasks ./server ./channel && go list ./... | grep -v /e2e)

@@ -78,9 +78,6 @@ func TestManyCommitsBringTheLookForward(t *testing.T) {
 // TestLogIsBounded has a load without a quiet moment.
 func TestLogIsBounded(t *testing.T) {
 	codextest.Long(t)
-	if testing.Short() {
-		t.Skip("writes 200 MiB")
-	}
 	s := open(t, Config{})
 	accept(t, s, 1, "task")
 	body := make([]byte, 1<<20)

@@ -188,10 +188,8 @@ func (d day) run(t *testing.T) map[string]*a2a.Task {
 // everything: each message has one task with one end, no command runs twice, and
 // no answer is lost but that of a command that was cut off.
 func TestKilledAtEachCommit(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("starts codex some sixty times")
-	}
 	killAtEachCommit(t, day{}, day.check)
 }
 
@@ -199,10 +197,8 @@ func TestKilledAtEachCommit(t *testing.T) {
 // whenever it dies, the question can be answered, the task ends, and the command
 // has not run twice.
 func TestKilledAtEachCommitOfAQuestion(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("starts codex some twenty times")
-	}
 	killAtEachCommit(t, day{Asks: true}, func(d day, t *testing.T, n int, made map[string]*a2a.Task) {
 		ran, task := d.ran(), made["m1"]
 		if task == nil || task.Status.State != a2a.TaskStateCompleted && task.Metadata[keys.Interrupted] != true {

@@ -60,6 +60,7 @@ func (j *job) pieces(n int, each func()) {
 // TestBoundsOfReadersFarBehind: what is published beside a reader who does not read on leaves memory,
 // and the reader gets it all the same, in the same places.
 func TestBoundsOfReadersFarBehind(t *testing.T) {
+	codextest.Long(t)
 	synctest.Test(t, func(t *testing.T) {
 		m := newMachine(t)
 		task := begin(t, m.e, request("m1", "c", "hi"))
@@ -127,6 +128,7 @@ func TestReadersBehindTheEnd(t *testing.T) {
 
 // TestBoundsOfQuestionsFarBehind: they are counted with what they say.
 func TestBoundsOfQuestionsFarBehind(t *testing.T) {
+	codextest.Long(t)
 	synctest.Test(t, func(t *testing.T) {
 		m, task, j := askingMachine(t, time.Time{})
 		slow, quick := pull(m.resume(task.ID, "")), pull(m.resume(task.ID, ""))
@@ -163,6 +165,7 @@ func TestBoundsOfQuestionsFarBehind(t *testing.T) {
 // TestBoundsOfAJournalThatGrows: what the journal has behind the place that the
 // reader catches up with is no gap.
 func TestBoundsOfAJournalThatGrows(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	for n := range 4 { // the last page that is read ends in a batch of each place
 		synctest.Test(t, func(t *testing.T) {

@@ -121,10 +121,11 @@
 //
 // All methods may be called concurrently. A task that has not ended is one
 // object that is changed by one caller at a time, whose turn takes until the change is
-// committed. Its readers do not wait for that: they read its feed, which has what was shown last. What a task publishes is immutable, and the tasks that are
-// returned share it: callers may change the [a2a.Task] struct they got, but
-// nothing that it points to. A stream reads the task's log from where it was
-// opened. Nothing is queued for a reader and nobody waits for one: entries that
+// committed. Its readers do not wait for that: they read its feed, which has what was
+// shown last. What a task publishes is immutable, and the tasks that are returned share
+// it: callers may change the [a2a.Task] struct they got, but nothing that it points to.
+// A stream reads the task's log from where it was opened. Nothing is queued for a reader,
+// and what a task does waits for no reader: entries that
 // every reader has passed are garbage, and one that stalls keeps alive only what
 // it has not read, up to 4 MiB of a task and 32 MiB of all (live.go). Behind that
 // its events come from the journal; if that takes nothing at the time, its stream

@@ -27,6 +27,7 @@ func heavy(req *a2a.SendMessageRequest) *a2a.SendMessageRequest {
 // TestBoundsOfATaskThatDoesNotEnd: what it was sent stays in memory until it ends, so it takes no more at
 // some time, also after a restart; another task does, and this one has what it was sent before.
 func TestBoundsOfATaskThatDoesNotEnd(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	m := newMachine(t)
 	task := begin(t, m.e, heavy(request("m0", "c", "hi")))
@@ -67,6 +68,7 @@ func TestBoundsOfATaskThatDoesNotEnd(t *testing.T) {
 // TestBoundsOfManyTasks: all of them have a bound, and other agents a part of it; a task that
 // has ended gives back what it had.
 func TestBoundsOfManyTasks(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	m := newMachine(t, func(cfg *tasks.Config) { cfg.Workspace = &tasks.Workspace{} })
 	sent := 0
@@ -186,6 +188,7 @@ func TestManyFurtherMessages(t *testing.T) {
 // TestBoundsOfQuestionsWithoutEnd: a turn can ask without end, and the history of its task keeps what was
 // asked up to a bound, and each answer.
 func TestBoundsOfQuestionsWithoutEnd(t *testing.T) {
+	codextest.Long(t)
 	t.Parallel()
 	m, task, j := askingMachine(t, time.Time{})
 	large := strings.Repeat("x", 100<<10)

@@ -37,7 +37,8 @@ type broughtPush struct {
 	replaced  *store.Push // nil if it takes the place of none
 }
 
-// bringPush looks what a setting that comes with a message will replace; nil stays nil. Its caller passes meanwhile (admission.go).
+// bringPush looks what a setting that comes with a message will replace; nil stays nil.
+// Its caller passes meanwhile (admission.go).
 func (e *Engine) bringPush(ctx context.Context, t *task, s *setting) (*broughtPush, error) {
 	if s == nil {
 		return nil, nil
@@ -58,7 +59,8 @@ func (e *Engine) bringPush(ctx context.Context, t *task, s *setting) (*broughtPu
 	return b, nil
 }
 
-// withdrawPush takes back the setting that came with a refused message; nil is none. Its caller passes meanwhile (admission.go).
+// withdrawPush takes back the setting that came with a refused message; nil is none.
+// Its caller passes meanwhile (admission.go).
 func (e *Engine) withdrawPush(ctx context.Context, t *task, b *broughtPush) {
 	if b == nil {
 		return

@@ -73,7 +73,7 @@ type state struct {
 	promised   bool          // to the user, while a turn that another may have begun runs
 	sorted     bool          // its messages were kept by who sent them
 	canceling  bool
-	canceled   bool    // a turn ended by the cancel
+	canceled   bool    // a turn, or a question over a restart, ended by the cancel
 	ending     *ending // of the last turn that ended, or nil
 }
 

@@ -19,6 +19,10 @@ var (
 // TestApart: what is found byte by byte is what these expressions find, in texts that are made of pieces of
 // what they look for.
 func TestApart(t *testing.T) {
+	texts := 100_000
+	if testing.Short() {
+		texts = 20_000
+	}
 	imitations := "A2A_,RESULT,MESSAGE,_FROM_PEER,a2a_meſſage_from_peer,A2A_RESULT_FROM_PEER,SYSTEM,ſyſtem,Override,INSTRUCTIONS,: ,:,]>,`,\t,\n, ,  ," +
 		"IGNORE,ALL,ignore all,YOU,ARE,NOW,You are\nnow,[ESCAPED] ,[escaped] ,x,7,_,é,①,*,|,\f,\r"
 	for name, c := range map[string]struct {
@@ -38,7 +42,7 @@ func TestApart(t *testing.T) {
 	} {
 		r := rand.New(rand.NewPCG(1, 2))
 		pieces, changed := strings.Split(c.pieces, ","), 0
-		for range 20_000 {
+		for range texts {
 			var b strings.Builder
 			for range 1 + r.IntN(9) {
 				b.WriteString(pieces[r.IntN(len(pieces))])
@@ -51,7 +55,7 @@ func TestApart(t *testing.T) {
 				t.Fatalf("%s: %q is %q, want %q", name, b.String(), got, want)
 			}
 		}
-		if changed < 2_000 {
+		if changed < texts/10 {
 			t.Errorf("%s: %d texts were changed", name, changed)
 		}
 	}

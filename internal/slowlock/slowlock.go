@@ -19,7 +19,8 @@ func (l *Lock) Lock() { l.of.take(most) }
 // Unlock frees it.
 func (l *Lock) Unlock() { l.of.give(most) }
 
-// A Shared is held by several together, or by one alone, who keeps all others waiting.
+// A Shared is held by several callers together, or by one alone. A caller that waits to have it alone keeps
+// those waiting that come after it.
 type Shared struct{ of room }
 
 // RLock takes the lock together with others.

@@ -37,3 +37,29 @@ func TestWaitingIsWaiting(t *testing.T) {
 		}
 	})
 }
+
+// TestOrder: what waits to have the lock alone comes before what asks for it later together with others.
+func TestOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var shared Shared
+		var order []string
+		shared.RLock()
+		go func() {
+			shared.Lock()
+			defer shared.Unlock()
+			order = append(order, "alone")
+		}()
+		synctest.Wait()
+		go func() {
+			shared.RLock()
+			defer shared.RUnlock()
+			order = append(order, "together")
+		}()
+		synctest.Wait()
+		shared.RUnlock()
+		synctest.Wait()
+		if len(order) != 2 || order[0] != "alone" {
+			t.Errorf("order = %v", order)
+		}
+	})
+}
