@@ -15,7 +15,9 @@ import (
 func ReadAccount(ctx context.Context, p Process) (account executor.Account, email string, err error) {
 	err = try(ctx, p, func(c *appserver.Client) error {
 		status, err := c.AccountRead(ctx, false)
-		account, email = login.AccountOf(status)
+		if err == nil {
+			account, email = login.AccountOf(status)
+		}
 		return err
 	})
 	return account, email, err
