@@ -111,9 +111,15 @@ type ChildStats struct {
 
 // Account is the login of the agent, as far as everybody may know it.
 type Account struct {
-	Kind string `json:"kind"` // apiKey, chatgpt, …; none if it has no login; provider if it needs none
+	Kind string `json:"kind"` // apiKey, chatgpt, …; or one of the constants below
 	Plan string `json:"plan,omitempty"`
 }
+
+// Kinds of an [Account] that is none.
+const (
+	AccountNone     = "none"     // the agent has no login
+	AccountProvider = "provider" // the agent needs none: the model's provider does not ask for it
+)
 
 // Ping asks the agent, if one runs, for a sign of life within the time of ctx: [Executor.Health] says why there is none.
 func (e *Executor) Ping(ctx context.Context) error { return e.driver.Ping(ctx) }

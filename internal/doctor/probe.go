@@ -53,12 +53,12 @@ func accountResult(account executor.Account, email string, err error) preflight.
 		}
 	case err != nil:
 		return preflight.Result{Status: preflight.Warn, Detail: "codex could not be asked: " + firstLine(err), Fix: "see the check codex"}
-	case account.Kind == "none":
+	case account.Kind == executor.AccountNone:
 		return preflight.Result{
 			Status: preflight.Fail, Detail: "codex has no login, or one that has expired",
 			Fix: "set OPENAI_API_KEY, or log in with codex login; a task that is sent meanwhile gives a link",
 		}
-	case account.Kind == "provider":
+	case account.Kind == executor.AccountProvider:
 		return preflight.Result{Status: preflight.OK, Detail: "the model's provider asks for no login of codex"}
 	}
 	detail := account.Kind

@@ -28,9 +28,9 @@ func AccountOf(status appserver.AccountStatus) (account executor.Account, email 
 	case status.Account != nil:
 		return executor.Account{Kind: status.Account.Type, Plan: status.Account.PlanType}, status.Account.Email
 	case status.RequiresOpenaiAuth:
-		return executor.Account{Kind: "none"}, ""
+		return executor.Account{Kind: executor.AccountNone}, ""
 	}
-	return executor.Account{Kind: "provider"}, ""
+	return executor.Account{Kind: executor.AccountProvider}, ""
 }
 
 // Open is the login that the jobs which wait are told of; nil if there is none.
