@@ -42,6 +42,32 @@ func cancel(t *testing.T, e *rig, id string) {
 	}
 }
 
+// TestAnswerWaitsForASlot, and is the only one that is taken.
+func TestAnswerWaitsForASlot(t *testing.T) {
+	t.Parallel()
+	e := onFake(t, "", narrow)
+	asking := submit(t, e, "j1", "one", "!ask "+approval)
+	q := asking.asked(t, 1)
+	hanging(t, e, "j2")
+	mustReply(t, e, "j1", q, "yes")
+	asking.kept(t)
+	if told := seen[agent.Answered](asking); len(told) > 0 {
+		t.Errorf("told %+v while all slots are taken", told)
+	}
+	if err := reply(t, e, "j1", q, "no"); err == nil {
+		t.Error("a second answer was taken")
+	}
+	cancel(t, e, "j2")
+	end := asking.wait(t)
+	wantEnd(t, end, agent.Completed, "")
+	if !strings.Contains(said(end), `"accept"`) {
+		t.Errorf("codex was told %q", said(end))
+	}
+	if told := seen[agent.Answered](asking); len(told) != 1 || told[0] != (agent.Answered{ID: q.ID}) {
+		t.Errorf("told %+v", told)
+	}
+}
+
 // TestAnswerIsKeptUntil the turn does not need it any more, or its time is up.
 func TestAnswerIsKeptUntil(t *testing.T) {
 	t.Parallel()
