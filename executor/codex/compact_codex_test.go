@@ -110,7 +110,7 @@ func TestFullContextInMidTurn(t *testing.T) {
 	}
 }
 
-// TestContextThatStaysFull, for there is no room for a summary either.
+// TestContextThatStaysFull fails the turn: the model has no room for a summary either.
 func TestContextThatStaysFull(t *testing.T) {
 	codextest.Long(t)
 	t.Parallel()
@@ -152,6 +152,30 @@ func TestCompactionThatIsRefused(t *testing.T) {
 // context is full.
 func TestCompactionThatIsStopped(t *testing.T) {
 	t.Parallel()
+	t.Run("cancel", func(t *testing.T) {
+		t.Parallel()
+		e, w := beingSummarised(t)
+		cancel(t, e, "j1")
+		wantEnd(t, w.wait(t), agent.Canceled, "")
+		wantAlive(t, e, "one")
+	})
+	t.Run("close", func(t *testing.T) {
+		t.Parallel()
+		e, w := beingSummarised(t)
+		if err := e.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		end := w.wait(t)
+		wantEnd(t, end, agent.Interrupted, agent.FailShutdown)
+		if end.Tools {
+			t.Error("nothing was done, and the job is not left to the next process")
+		}
+	})
+}
+
+// beingSummarised submits the job j1, and returns while codex waits for the summary of its conversation.
+func beingSummarised(t *testing.T) (*rig, *witness) {
+	t.Helper()
 	compacting := make(chan struct{}, 8)
 	e := onCodex(t, modeltest.Start(t, func(turn *fakemodel.Turn) {
 		switch {
@@ -166,9 +190,7 @@ func TestCompactionThatIsStopped(t *testing.T) {
 	}), nil)
 	w := submit(t, e, "j1", "one", "say big")
 	<-compacting
-	cancel(t, e, "j1")
-	wantEnd(t, w.wait(t), agent.Canceled, "")
-	wantAlive(t, e, "one")
+	return e, w
 }
 
 // TestDeathBehindACompaction before the turn that goes on: only the process that has
