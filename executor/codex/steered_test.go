@@ -1,7 +1,9 @@
 package codex_test
 
 import (
+	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -36,7 +38,6 @@ func TestSteerGoesWrong(t *testing.T) {
 		attempts     int    // at the message
 		steered      int    // how often that was said
 	}{
-		"refused":       {"refuse turn/steer cannot steer a review turn", "!tool 3000", "!tool 3000", true, 2, 0},
 		"unanswered":    {"unanswered turn/steer", "!hold", "!hold\nother", false, 1, 1},
 		"seen-too-late": {"no-answer turn/steer", "!tool 4000", "!tool 4000", true, 2, 0}, // its time is up first
 	}
@@ -72,6 +73,52 @@ func TestSteerGoesWrong(t *testing.T) {
 				t.Error("a later message came first")
 			}
 		})
+	}
+}
+
+// TestSteerRefused gives a message a turn of its own that codex has certainly not taken: that is said while the turn runs.
+func TestSteerRefused(t *testing.T) {
+	t.Parallel()
+	book := &notebook{}
+	e := onFake(t, "refuse turn/steer cannot steer a review turn", func(c *config) { c.Journal = book })
+	w := hanging(t, e, "j1")
+	s := steer(t, e, "j1", "j2", "j1", "other")
+	eventually(t, "it to be said", func() bool { return len(seen[agent.Unsteered](s)) == 1 })
+	later := submit(t, e, "j3", "j1", "later")
+	if len(w.ended) > 0 {
+		t.Error("the turn has ended first")
+	}
+	cancel(t, e, "j1")
+	end, own := w.wait(t), s.wait(t)
+	wantTaken(t, end, agent.Canceled)
+	if n := book.attemptsAt("j2"); said(own) != "other" || n != 2 || len(seen[agent.Steered](s)) > 0 {
+		t.Errorf("its own turn says %q, after %d attempts", said(own), n)
+	}
+	later.wait(t)
+	if startOf(s).After(startOf(later)) {
+		t.Error("a later message came first")
+	}
+}
+
+// TestSteerAndTimer stops a turn that has not got to what it was sent. It takes no further message from then on.
+func TestSteerAndTimer(t *testing.T) {
+	t.Parallel()
+	var wire lockedBuffer
+	e := onFake(t, "lose-steers; slow turn/interrupt 1000", func(c *config) {
+		c.ItemTimeout, c.Grace, c.Child.Wire = 2*time.Second, time.Minute, &wire
+	})
+	w := submit(t, e, "j1", "one", "!tool 60000")
+	w.started(t)
+	s := steer(t, e, "j1", "j2", "one", "other")
+	eventually(t, "codex to take it", steered(s))
+	eventually(t, "the interrupt", func() bool { return strings.Contains(wire.String(), "turn/interrupt") })
+	if _, err := trySteer(e, "j1", "j3", "one", "late"); !errors.Is(err, executor.ErrNotRunning) {
+		t.Errorf("Steer into a turn that is being stopped: %v", err)
+	}
+	end, own := w.wait(t), s.wait(t)
+	wantEnd(t, end, agent.Failed, agent.FailTimeout)
+	if len(end.Taken) > 0 || said(own) != "other" {
+		t.Errorf("%v was taken, and its own turn says %q", end.Taken, said(own))
 	}
 }
 
