@@ -58,11 +58,23 @@ func TestTakenButNotAnswered(t *testing.T) {
 }
 
 // TestKilledWhileStarting starts codex again for a message that waits for it, as
-// often as somebody kills it, within reason.
+// often as another process kills it, within reason.
 func TestKilledWhileStarting(t *testing.T) {
 	t.Parallel()
 	e := onFake(t, "", killedAtStart(t, 4))
 	wantEnd(t, submit(t, e, "j1", "one", "hello").wait(t), agent.Completed, "")
+}
+
+// TestKilledOverAText offers a message again that codex was killed over, more often than one that codex has failed over.
+func TestKilledOverAText(t *testing.T) {
+	t.Parallel()
+	book := &notebook{}
+	e := onFake(t, "", func(c *config) { c.Journal = book })
+	w := submit(t, e, "j1", "one", "!die-before 137")
+	eventually(t, "the fourth attempt", func() bool { return len(w.ended) > 0 || book.attemptsAt("j1") >= 4 })
+	if n := book.attemptsAt("j1"); n < 4 {
+		t.Errorf("it has ended after %d attempts: %+v", n, w.wait(t))
+	}
 }
 
 // killedAtStart has codex killed by SIGKILL at its first starts, n of them.
