@@ -13,7 +13,7 @@ import (
 type Wire interface {
 	Started(pid int)
 	Sent(line []byte)     // without its end
-	Received(line []byte) // whatever it is, without its end
+	Received(line []byte) // each line of the child, also one that is no message; without its end
 	Dropped(size int64)   // a line of the child that was longer than allowed
 	Ended(end any)        // an [End], after everything that was said; without Started if there was no child
 }

@@ -19,10 +19,15 @@ const overloadWait = 500 * time.Millisecond
 // A RefusedError says that codex runs, and has refused what it was asked for.
 type RefusedError struct {
 	Words string // codex's
-	Err   error
+	Err   error  // of the call; nil leaves the words
 }
 
-func (e RefusedError) Error() string { return e.Err.Error() }
+func (e RefusedError) Error() string {
+	if e.Err == nil {
+		return e.Words
+	}
+	return e.Err.Error()
+}
 func (e RefusedError) Unwrap() error { return e.Err }
 
 // refused returns err, as a [RefusedError] if it is one.

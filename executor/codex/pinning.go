@@ -87,7 +87,7 @@ func (d *Driver) drop(ctx context.Context, key string, unload func(context.Conte
 var ErrNoCodex = errors.New("codex does not run")
 
 // Delete has a codex that runs delete a thread which no conversation has any more, with what its
-// databases know of it. Where none runs that is [ErrNoCodex], and a [RefusedError] where it does not want to.
+// databases know of it. Where none runs that is [ErrNoCodex], and a [RefusedError] where codex refuses.
 func (d *Driver) Delete(ctx context.Context, thread string) error {
 	on, _ := d.child.Health()
 	if on == nil {

@@ -36,7 +36,7 @@ type Process struct {
 type Wire interface {
 	Started(pid int)
 	Sent(line []byte)     // without its end
-	Received(line []byte) // whatever it is, without its end
+	Received(line []byte) // each line of codex, also one that is no message; without its end
 	Dropped(size int64)   // a line of codex that was longer than allowed
 	Ended(end any)        // after everything that was said; end has its status, and why, for JSON
 }
@@ -60,7 +60,8 @@ func (p Process) config() appserver.Config {
 	}
 }
 
-// params are what it is started with, in the words of the wire.
+// params are what it is started with, in the words of the wire. The reviewer of approvals is fixed, for every thread: codex's
+// configuration can otherwise redirect approvals, to a reviewer that answers them in the place of the driver.
 func (t Thread) params() appserver.ThreadStartParams {
 	params := appserver.ThreadStartParams{
 		Cwd: t.Cwd, Model: t.Model, ModelProvider: t.ModelProvider, ApprovalsReviewer: "user",
