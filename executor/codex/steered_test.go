@@ -104,7 +104,7 @@ func TestSteerRefused(t *testing.T) {
 func TestSteerAndTimer(t *testing.T) {
 	t.Parallel()
 	var wire lockedBuffer
-	e := onFake(t, "lose-steers; slow turn/interrupt 1000", func(c *config) {
+	e := onFake(t, "lose-steers; slow turn/interrupt 300", func(c *config) {
 		c.ItemTimeout, c.Grace, c.Child.Wire = 2*time.Second, time.Minute, &wire
 	})
 	w := submit(t, e, "j1", "one", "!tool 60000")
