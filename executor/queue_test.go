@@ -121,6 +121,31 @@ func TestCloseEndsEverything(t *testing.T) {
 	})
 }
 
+// TestNothingBeginsBehindAClose has the one slot be free when a close has begun, and has not reached those that wait for
+// the slot yet: it reaches one after the other.
+func TestNothingBeginsBehindAClose(t *testing.T) {
+	t.Parallel()
+	simulated(t, func(c *executor.Config, _ *scripted) { c.MaxTurns = 1 }, func(t *testing.T, e *rig) {
+		over := make(chan struct{})
+		e.agent.script("j1", play{waits(over)})
+		first := e.submit("j1", "one").starts()
+		waiting := []*witness{e.submit("j2", "one"), e.submit("j3", "three"), e.submit("j4", "four")}
+		e.BeginClose()
+		close(over)
+		first.completes()
+		for _, w := range waiting {
+			w.waits()
+		}
+		e.close()
+		for _, w := range waiting {
+			w.ends(agent.Interrupted, agent.FailShutdown)
+		}
+		if order := e.agent.order(); !slices.Equal(order, []string{"j1"}) {
+			t.Errorf("the turns were of %v", order)
+		}
+	})
+}
+
 // TestRefusedJobsLeaveNothing floods a full executor with contexts of their own.
 func TestRefusedJobsLeaveNothing(t *testing.T) { // alone: it measures what all of the process holds
 	e := executor.New(executor.Config{MaxWaiting: -1}, newScripted(&past{}))
