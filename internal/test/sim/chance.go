@@ -51,6 +51,7 @@ type weather struct {
 	deathAtCommit  float64 // of these, at a commit and not between two
 	deathAtStart   float64 // of those that are at one, as the agent has taken a message instead
 	stops          float64 // of those that are at none, are no deaths: it is told to stop
+	drains         float64 // of these: what has begun may end first
 	leaves, repeat float64 // clients
 	cancels        float64
 	names          float64 // of messages, the task of the one before
@@ -81,5 +82,6 @@ func (c chance) weather() weather {
 		deaths: d.IntN(6), deathAtCommit: 100 * d.Float64(), stops: 100 * d.Float64(), leaves: some(60), repeat: some(60), cancels: some(25),
 		midTurn: d.happens(50), names: some(60), lookFails: some(30), fileLacks: some(90),
 		queue: []int{0, 0, 2, 4}[d.IntN(4)], outages: max(0, d.IntN(6)-3), retries: some(80), deathAtStart: some(80),
+		drains: 100 * d.Float64(),
 	}
 }

@@ -29,7 +29,8 @@ type driver struct {
 	dead     bool          // the runtime is; the child is to be
 	sessions map[string]*session
 	turns    map[string]*turn  // by job, those that are followed
-	last     map[string]string // by context, once the runtime is to stop: the one job that may have turns
+	stopping bool              // the runtime is to stop
+	begunBy  map[string]string // by context, as it was told to: the job that had begun; empty for one without a turn by then
 }
 
 // A child is one process of the agent.
@@ -134,13 +135,18 @@ func (d *driver) die() {
 	d.kill(nil, true, "the runtime does")
 }
 
-// stops notes that no job is to begin any more.
+// stops notes which jobs have begun, and that no other is to. It is called while nothing moves.
 func (d *driver) stops() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.last = map[string]string{}
+	d.stopping, d.begunBy = true, map[string]string{}
+	for context, s := range d.sessions {
+		if len(s.turn) > 0 { // a job is served, of which nothing may have been heard yet
+			d.begunBy[context] = ""
+		}
+	}
 	for job, t := range d.turns {
-		d.last[t.s.context] = job
+		d.begunBy[t.s.context] = job
 	}
 }
 
@@ -148,13 +154,13 @@ func (d *driver) stops() {
 func (d *driver) check(context, job string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.last == nil {
+	if !d.stopping {
 		return
 	}
-	if other := d.last[context]; other != "" && other != job {
-		d.wrong(job, "a turn of it begins behind another, and the runtime stops")
+	if begun, served := d.begunBy[context]; !served || begun != "" && begun != job {
+		d.wrong(job, "a turn of it begins, and it had not begun when the runtime was told to stop")
 	}
-	d.last[context] = job
+	d.begunBy[context] = job
 }
 
 // lives reports whether the runtime does.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"testing/synctest"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
@@ -65,20 +66,17 @@ func (l *life) die(r *run) {
 	})
 }
 
-// stop is SIGTERM: what has begun may end first, for a while.
-func (l *life) stop(r *run, patience time.Duration) {
+// stop is SIGTERM. If it drains, what has begun may end first, for a while; else it is cut off at once.
+func (l *life) stop(r *run, drains bool, patience time.Duration) {
+	synctest.Wait() // what begins at this instant has begun
 	l.ends.Do(func() {
-		r.story.tell("", "life %d is stopped", l.n)
+		r.story.tell("", "life %d is stopped; it drains: %t", l.n, drains)
+		l.driver.stops()
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
-		drained := make(chan struct{})
-		go func() {
-			defer close(drained)
+		if drains {
 			_ = l.executor.Drain(ctx) // what has not ended by then is cut off
-		}()
-		time.Sleep(time.Nanosecond) // then it is on
-		l.driver.stops()
-		<-drained
+		}
 		if err := l.executor.Close(context.Background()); err != nil {
 			r.books.fault(nil, "the executor does not close: %v", err)
 		}

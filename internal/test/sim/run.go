@@ -120,7 +120,7 @@ func (r *run) strike(n int) {
 	r.killAt, r.startAt = 0, 0
 	r.mu.Unlock()
 	if d.happens(r.world.weather.stops) {
-		l.stop(r, d.between(0, time.Minute))
+		l.stop(r, d.happens(r.world.weather.drains), d.between(0, time.Minute))
 	}
 	l.die(r)
 	l.buried.Wait()
