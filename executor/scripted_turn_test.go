@@ -84,19 +84,34 @@ func (t *turn) leave() {
 	}
 }
 
-// until waits for what a step needs. It returns how the turn ends, if that comes first.
+// until waits for what a step needs. It returns how the turn ends, if that comes first, or at the same time: of
+// several cases that are ready a select takes any.
 func (t *turn) until(what <-chan struct{}) *ending {
-	for {
+	for is := false; ; {
+		if how := t.cut(); how != nil || is {
+			return how
+		}
 		select {
 		case <-what:
-			return nil
+			is = true
 		case as := <-t.arriving:
 			t.arrive(as)
 		case <-t.of.Ctx.Done():
-			return t.stopped(context.Cause(t.of.Ctx))
 		case <-t.on.died:
-			return &ending{err: t.a.ended(t.on, executor.WasCut)}
 		}
+	}
+}
+
+// cut is how the turn ends that is to end, or whose agent has; nil for one that goes on.
+func (t *turn) cut() *ending {
+	if err := context.Cause(t.of.Ctx); err != nil {
+		return t.stopped(err)
+	}
+	select {
+	case <-t.on.died:
+		return &ending{err: t.a.ended(t.on, executor.WasCut)}
+	default:
+		return nil
 	}
 }
 
