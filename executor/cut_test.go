@@ -224,8 +224,8 @@ func TestSecondCutOverProcesses(t *testing.T) {
 	})
 }
 
-// TestCodexThatDoesNotStart leaves a cut attempt undecided: it may have run.
-func TestCodexThatDoesNotStart(t *testing.T) {
+// TestCutWithoutAnAgent leaves a cut attempt undecided: it may have run.
+func TestCutWithoutAnAgent(t *testing.T) {
 	t.Parallel()
 	simulated(t, starting(startFails, 1, ever), func(t *testing.T, e *rig) {
 		end := e.submit("j1", "one", cut).ends(agent.Interrupted, agent.FailUnreachable)

@@ -7,9 +7,9 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 )
 
-// TestBookBeforeCodex has a full disk: nothing reaches the agent before the attempt
+// TestJournalBeforeTheAgent has a full disk: nothing reaches the agent before the attempt
 // stands in the journal, and the job keeps its place.
-func TestBookBeforeCodex(t *testing.T) {
+func TestJournalBeforeTheAgent(t *testing.T) {
 	t.Parallel()
 	simulated(t, nil, func(t *testing.T, e *rig) {
 		e.book.fills(true)
@@ -32,8 +32,8 @@ func TestBookBeforeCodex(t *testing.T) {
 	})
 }
 
-// TestBookThatDoesNotWork lets a job that waits for it be canceled, and Close end it.
-func TestBookThatDoesNotWork(t *testing.T) {
+// TestJournalThatDoesNotWork lets a job that waits for it be canceled, and Close end it.
+func TestJournalThatDoesNotWork(t *testing.T) {
 	t.Parallel()
 	simulated(t, nil, func(t *testing.T, e *rig) {
 		e.book.fills(true)

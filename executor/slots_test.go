@@ -92,7 +92,7 @@ func TestSlotsOfThoseThatAsk(t *testing.T) {
 	})
 }
 
-// TestSlotIsSeized for a turn that codex goes on with by itself: others wait until there
+// TestSlotIsSeized for a turn that the agent goes on with by itself: others wait until there
 // are fewer than there may be.
 func TestSlotIsSeized(t *testing.T) {
 	t.Parallel()

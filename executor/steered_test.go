@@ -133,8 +133,8 @@ func TestSteerAndTimer(t *testing.T) {
 	})
 }
 
-// TestSteerWithoutABook sends nothing to the agent that is not written down.
-func TestSteerWithoutABook(t *testing.T) {
+// TestSteerWithoutAJournal sends nothing to the agent that is not written down.
+func TestSteerWithoutAJournal(t *testing.T) {
 	t.Parallel()
 	simulated(t, nil, func(t *testing.T, e *rig) {
 		e.agent.script("j1", play{lasts(time.Minute)})

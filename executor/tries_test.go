@@ -6,7 +6,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 )
 
-// TestTriesAsTheyAre: what a message costs codex at the most.
+// TestTriesAsTheyAre: what a message costs the agent at the most.
 func TestTriesAsTheyAre(t *testing.T) {
 	words := agent.Text("look")
 	for want, input := range map[int][]agent.Input{12: {words}, 3: {words, {Type: "localImage", Path: "/picture.png"}}} {

@@ -27,8 +27,8 @@ func starting(how startEnd, from, to int) func(*executor.Config, *scripted) {
 // ever is more starts than there are.
 const ever = 1 << 30
 
-// TestCodexComesLate runs what has waited.
-func TestCodexComesLate(t *testing.T) {
+// TestAgentComesLate runs what has waited.
+func TestAgentComesLate(t *testing.T) {
 	t.Parallel()
 	simulated(t, starting(startFails, 1, 4), func(t *testing.T, e *rig) {
 		first, second := e.submit("j1", "one", patient), e.submit("j2", "one", patient)
@@ -69,9 +69,9 @@ func TestWaitForTheAgent(t *testing.T) {
 	})
 }
 
-// TestCodexIsKilledAsItStarts: that is no failure of codex, so a blocking message is not turned away because
+// TestAgentIsKilledAsItStarts: that is no failure of the agent, so a blocking message is not turned away because
 // another one waits before it, unless it happens each time.
-func TestCodexIsKilledAsItStarts(t *testing.T) {
+func TestAgentIsKilledAsItStarts(t *testing.T) {
 	t.Parallel()
 	t.Run("a few times", func(t *testing.T) {
 		t.Parallel()
@@ -111,9 +111,9 @@ func TestCodexIsKilledAsItStarts(t *testing.T) {
 	})
 }
 
-// TestCutWaitsForCodex: what became of a turn that was cut off is asked when codex is there again, more
+// TestCutWaitsForTheAgent: what became of a turn that was cut off is asked when the agent is there again, more
 // starts later than it is asked otherwise.
-func TestCutWaitsForCodex(t *testing.T) {
+func TestCutWaitsForTheAgent(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		does    play
@@ -162,8 +162,8 @@ func TestCutWaitsForCodex(t *testing.T) {
 	})
 }
 
-// TestCutWithASteerWaitsForCodex: a message that the turn has taken is not run again when that is found out.
-func TestCutWithASteerWaitsForCodex(t *testing.T) {
+// TestCutWithASteerWaitsForTheAgent: a message that the turn has taken is not run again when that is found out.
+func TestCutWithASteerWaitsForTheAgent(t *testing.T) {
 	t.Parallel()
 	simulated(t, starting(startFails, 2, 5), func(t *testing.T, e *rig) {
 		e.agent.script("j1", play{hears, diesDone})

@@ -22,7 +22,7 @@ func (w *witness) givenUp() {
 	}
 }
 
-// TestKilledOverAPicture: a message that codex is killed over, each time before it has
+// TestKilledOverAPicture: a message that the agent is killed over, each time before it has
 // asked the model, is given to it three times. Killed over a text it is for other reasons.
 func TestKilledOverAPicture(t *testing.T) {
 	t.Parallel()
