@@ -34,7 +34,7 @@ func TestDeathInMidTurn(t *testing.T) {
 				e.agent.script("j1", c.does)
 				w := e.submit("j1", "one")
 				end := w.ends(c.outcome, c.kind)
-				if n := e.book.begun("j1"); n != c.attempts || end.Tools != c.tools {
+				if n := e.journal.begun("j1"); n != c.attempts || end.Tools != c.tools {
 					t.Errorf("%d attempts and tools %v, want %d and %v", n, end.Tools, c.attempts, c.tools)
 				}
 				for i, started := range seen[agent.Started](w) {
@@ -108,8 +108,8 @@ func TestCancelOfACut(t *testing.T) {
 		w, began := e.submit("j1", "one").starts(), time.Now()
 		synctest.Wait()
 		e.cancel("j1")
-		if end := w.ends(agent.Canceled, ""); said(end) != "well" || time.Since(began) > time.Second || e.book.begun("j1") != 1 {
-			t.Errorf("after %s and %d attempts it ends with %q", time.Since(began), e.book.begun("j1"), said(end))
+		if end := w.ends(agent.Canceled, ""); said(end) != "well" || time.Since(began) > time.Second || e.journal.begun("j1") != 1 {
+			t.Errorf("after %s and %d attempts it ends with %q", time.Since(began), e.journal.begun("j1"), said(end))
 		}
 	})
 }
@@ -218,8 +218,8 @@ func TestSecondCutOverProcesses(t *testing.T) {
 			w.ends(agent.Interrupted, agent.FailShutdown)
 		}
 		again := e.submit("j1", "one", func(j *executor.Job) { j.Cut = &executor.Cut{Attempt: 2, ThreadID: threadOf("one")} })
-		if end := again.ends(agent.Interrupted, agent.FailUnreachable); end.Tools || e.book.begun("j1") != 2 {
-			t.Errorf("tools %v, %d attempts", end.Tools, e.book.begun("j1"))
+		if end := again.ends(agent.Interrupted, agent.FailUnreachable); end.Tools || e.journal.begun("j1") != 2 {
+			t.Errorf("tools %v, %d attempts", end.Tools, e.journal.begun("j1"))
 		}
 	})
 }
@@ -229,8 +229,8 @@ func TestCutWithoutAnAgent(t *testing.T) {
 	t.Parallel()
 	simulated(t, starting(startFails, 1, ever), func(t *testing.T, e *rig) {
 		end := e.submit("j1", "one", cut).ends(agent.Interrupted, agent.FailUnreachable)
-		if !end.Tools || e.book.begun("j1") != 0 {
-			t.Errorf("tools %v, %d attempts", end.Tools, e.book.begun("j1"))
+		if !end.Tools || e.journal.begun("j1") != 0 {
+			t.Errorf("tools %v, %d attempts", end.Tools, e.journal.begun("j1"))
 		}
 	})
 }

@@ -12,7 +12,7 @@ import (
 func TestJournalBeforeTheAgent(t *testing.T) {
 	t.Parallel()
 	simulated(t, nil, func(t *testing.T, e *rig) {
-		e.book.fills(true)
+		e.journal.fills(true)
 		first := e.submit("j1", "one")
 		has[agent.Notice](first, 1)
 		second := e.submit("j2", "one")
@@ -20,10 +20,10 @@ func TestJournalBeforeTheAgent(t *testing.T) {
 		if order := e.agent.order(); len(order) > 0 {
 			t.Errorf("the agent has %v, and the journal has not", order)
 		}
-		e.book.fills(false)
+		e.journal.fills(false)
 		first.completes()
 		second.completes()
-		if got := e.book.attempts; len(got) != 2 || got[0].Job != "j1" || got[0].N != 1 || got[1].Job != "j2" || got[0].Thread == "" || got[0].Conversation != "one" {
+		if got := e.journal.attempts; len(got) != 2 || got[0].Job != "j1" || got[0].N != 1 || got[1].Job != "j2" || got[0].Thread == "" || got[0].Conversation != "one" {
 			t.Errorf("attempts = %+v", got)
 		}
 		if n := len(seen[agent.Notice](first)); n != 1 {
@@ -36,7 +36,7 @@ func TestJournalBeforeTheAgent(t *testing.T) {
 func TestJournalThatDoesNotWork(t *testing.T) {
 	t.Parallel()
 	simulated(t, nil, func(t *testing.T, e *rig) {
-		e.book.fills(true)
+		e.journal.fills(true)
 		canceled, closed := e.submit("j1", "one"), e.submit("j2", "two")
 		has[agent.Notice](canceled, 1)
 		has[agent.Notice](closed, 1)

@@ -21,25 +21,25 @@ const patience = 3 * time.Hour
 // A rig is an executor whose agent is scripted, in a bubble of simulated time.
 type rig struct {
 	*executor.Executor
-	t     *testing.T
-	agent *scripted
-	book  *notebook
+	t       *testing.T
+	agent   *scripted
+	journal *journal
 }
 
 // simulated runs a test in simulated time. What is set before the executor is made stands in change; nil for nothing.
 func simulated(t *testing.T, change func(*executor.Config, *scripted), test func(t *testing.T, e *rig)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) { test(t, newRig(t, &past{}, &notebook{}, change)) })
+	synctest.Test(t, func(t *testing.T) { test(t, newRig(t, &past{}, &journal{}, change)) })
 }
 
-// newRig is the executor of one process; others may have had the past and the book before it.
-func newRig(t *testing.T, of *past, book *notebook, change func(*executor.Config, *scripted)) *rig {
+// newRig is the executor of one process; others may have had the past and the journal before it.
+func newRig(t *testing.T, of *past, kept *journal, change func(*executor.Config, *scripted)) *rig {
 	t.Helper()
-	by, cfg := newScripted(of), executor.Config{Journal: book}
+	by, cfg := newScripted(of), executor.Config{Journal: kept}
 	if change != nil {
 		change(&cfg, by)
 	}
-	e := &rig{Executor: executor.New(cfg, by), t: t, agent: by, book: book}
+	e := &rig{Executor: executor.New(cfg, by), t: t, agent: by, journal: kept}
 	t.Cleanup(e.close)
 	return e
 }
@@ -48,7 +48,7 @@ func newRig(t *testing.T, of *past, book *notebook, change func(*executor.Config
 func (e *rig) next(change func(*executor.Config, *scripted)) *rig {
 	e.t.Helper()
 	e.close()
-	return newRig(e.t, e.agent.past, e.book, change)
+	return newRig(e.t, e.agent.past, e.journal, change)
 }
 
 func (e *rig) close() {
@@ -233,31 +233,31 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// A notebook is a journal in memory.
-type notebook struct {
+// A journal is kept in memory. It implements [executor.Journal].
+type journal struct {
 	mu       sync.Mutex // guards the fields below
 	attempts []executor.Attempt
 	vanished []string // attempts that came to nothing
 	full     bool     // nothing can be written
 }
 
-func (b *notebook) Begin(_ context.Context, a executor.Attempt) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.full {
+func (j *journal) Begin(_ context.Context, a executor.Attempt) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.full {
 		return errors.New("no space left on device")
 	}
-	b.attempts = append(b.attempts, a)
+	j.attempts = append(j.attempts, a)
 	return nil
 }
 
-func (b *notebook) Vanished(_ context.Context, a executor.Attempt) (n int, _ error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if id := a.ClientID(); !slices.Contains(b.vanished, id) {
-		b.vanished = append(b.vanished, id)
+func (j *journal) Vanished(_ context.Context, a executor.Attempt) (n int, _ error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if id := a.ClientID(); !slices.Contains(j.vanished, id) {
+		j.vanished = append(j.vanished, id)
 	}
-	for _, id := range b.vanished {
+	for _, id := range j.vanished {
 		if strings.HasPrefix(id, a.Job+".") {
 			n++
 		}
@@ -266,17 +266,17 @@ func (b *notebook) Vanished(_ context.Context, a executor.Attempt) (n int, _ err
 }
 
 // fills has the disk be full, or not.
-func (b *notebook) fills(full bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.full = full
+func (j *journal) fills(full bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.full = full
 }
 
 // begun counts the attempts at a job.
-func (b *notebook) begun(job string) (n int) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, a := range b.attempts {
+func (j *journal) begun(job string) (n int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, a := range j.attempts {
 		if a.Job == job {
 			n++
 		}

@@ -46,7 +46,7 @@ func TestSteerGoesWrong(t *testing.T) {
 				if (said(end) == "j1") != c.own || (said(other) == "j2") != c.own || slices.Contains(end.Taken, "j2") == c.own {
 					t.Errorf("the turn says %q with %v taken, the message's own says %q", said(end), end.Taken, said(other))
 				}
-				if n := e.book.begun("j2"); n != c.attempts {
+				if n := e.journal.begun("j2"); n != c.attempts {
 					t.Errorf("%d attempts, want %d", n, c.attempts)
 				}
 				if n := len(seen[agent.Steered](s)); n != c.steered {
@@ -139,13 +139,13 @@ func TestSteerWithoutAJournal(t *testing.T) {
 	simulated(t, nil, func(t *testing.T, e *rig) {
 		e.agent.script("j1", play{lasts(time.Minute)})
 		w := e.submit("j1", "one").starts()
-		e.book.fills(true)
+		e.journal.fills(true)
 		s := e.steer("j1", "j2", "one")
 		has[agent.Notice](s, 1)
 		if end := w.completes(); len(end.Taken) != 0 || said(end) != "j1" {
 			t.Errorf("it says %q, and %v was taken", said(end), end.Taken)
 		}
-		e.book.fills(false)
+		e.journal.fills(false)
 		if end := s.completes(); said(end) != "j2" {
 			t.Errorf("its own turn says %q", said(end))
 		}

@@ -35,7 +35,7 @@ func TestKilledOverAPicture(t *testing.T) {
 			t.Parallel()
 			simulated(t, func(_ *executor.Config, a *scripted) { how(a) }, func(t *testing.T, e *rig) {
 				e.submit("j1", "one", picture).givenUp()
-				if n := e.book.begun("j1"); n != 3 {
+				if n := e.journal.begun("j1"); n != 3 {
 					t.Errorf("%d attempts, want 3", n)
 				}
 			})
@@ -48,7 +48,7 @@ func TestKilledOverAText(t *testing.T) {
 	t.Parallel()
 	simulated(t, func(_ *executor.Config, a *scripted) { a.begin = vanishes(true) }, func(t *testing.T, e *rig) {
 		end := e.submit("j1", "one").ends(agent.Interrupted, agent.FailUnreachable)
-		if n := e.book.begun("j1"); n != 12 || !strings.Contains(end.Failure.Message, "12 times") {
+		if n := e.journal.begun("j1"); n != 12 || !strings.Contains(end.Failure.Message, "12 times") {
 			t.Errorf("%d attempts, and it says %q", n, end.Failure.Message)
 		}
 	})
@@ -76,7 +76,7 @@ func TestKilledWithTheRuntimeOverAPicture(t *testing.T) {
 		}
 		e = e.next(nil) // also where the end was not written down
 		e.submit("j1", "one", picture, attempt(3)).givenUp()
-		if n := e.book.begun("j1"); n != 2 {
+		if n := e.journal.begun("j1"); n != 2 {
 			t.Errorf("%d attempts were made, want two beside the first", n)
 		}
 	})
@@ -87,7 +87,7 @@ func TestDeathAtEveryTry(t *testing.T) {
 	t.Parallel()
 	simulated(t, func(_ *executor.Config, a *scripted) { a.begin = vanishes(false) }, func(t *testing.T, e *rig) {
 		e.submit("j1", "one").ends(agent.Failed, agent.FailUnreachable)
-		if n := e.book.begun("j1"); n != 3 {
+		if n := e.journal.begun("j1"); n != 3 {
 			t.Errorf("%d attempts, want 3", n)
 		}
 	})
