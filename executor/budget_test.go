@@ -56,7 +56,7 @@ func TestBytesAreBounded(t *testing.T) {
 	})
 }
 
-// TestOtherAgentsLeaveRoom: of what may wait the user has a quarter for himself, in number and
+// TestOtherAgentsLeaveRoom: of what may wait a quarter is kept for the user, in number and
 // in bytes, and of the turns that may run one.
 func TestOtherAgentsLeaveRoom(t *testing.T) {
 	t.Parallel()
@@ -91,7 +91,8 @@ func TestOtherAgentsLeaveRoom(t *testing.T) {
 	})
 }
 
-// TestBytesAreGivenBack with the end of a job, however it ends: who hears of it has room.
+// TestBytesAreGivenBack with the end of a job, however it ends: a sender that is told of the end has
+// room for the next one.
 func TestBytesAreGivenBack(t *testing.T) {
 	t.Parallel()
 	simulated(t, bytes(1000), func(t *testing.T, e *rig) {

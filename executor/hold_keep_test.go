@@ -31,7 +31,7 @@ func TestClockThatIsSet(t *testing.T) {
 	}
 }
 
-// TestLimitIsBelieved for a while, whatever it says of its end.
+// TestLimitIsBelieved for a while, also where it names a later end.
 func TestLimitIsBelieved(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

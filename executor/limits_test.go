@@ -45,7 +45,7 @@ func TestWaitingSendersAreTold(t *testing.T) {
 	})
 }
 
-// TestLimitEnds has who waits told until when, and the model asked then, once for all.
+// TestLimitEnds has each job that waits told until when, and the model asked then, once for all of them.
 func TestLimitEnds(t *testing.T) {
 	t.Parallel()
 	simulated(t, nil, func(t *testing.T, e *rig) {
@@ -125,8 +125,8 @@ func TestLimitOfThePast(t *testing.T) {
 	})
 }
 
-// TestLimitIsNotProbedForNobody: without a message that waits it is not asked whether a limit has ended.
-func TestLimitIsNotProbedForNobody(t *testing.T) {
+// TestLimitIsProbedForAMessage: while none waits the model is not asked whether a limit has ended.
+func TestLimitIsProbedForAMessage(t *testing.T) {
 	t.Parallel()
 	simulated(t, nil, func(t *testing.T, e *rig) {
 		e.agent.refuses(tooMany())

@@ -60,7 +60,7 @@ func TestBounds(t *testing.T) {
 	})
 }
 
-// TestGlobalBound counts the jobs that wait for a slot, in whatever context.
+// TestGlobalBound counts the jobs that wait for a slot, over all contexts.
 func TestGlobalBound(t *testing.T) {
 	t.Parallel()
 	simulated(t, func(c *executor.Config, _ *scripted) { c.MaxTurns, c.MaxWaiting = 1, 3 }, func(t *testing.T, e *rig) {
@@ -121,8 +121,8 @@ func TestCloseEndsEverything(t *testing.T) {
 	})
 }
 
-// TestNothingBeginsBehindAClose has the one slot be free when a close has begun, and has not reached those that wait for
-// the slot yet: it reaches one after the other.
+// TestNothingBeginsBehindAClose has the one slot be free when a close has begun, and has not reached those that wait
+// for the slot yet: it reaches one after the other.
 func TestNothingBeginsBehindAClose(t *testing.T) {
 	t.Parallel()
 	simulated(t, func(c *executor.Config, _ *scripted) { c.MaxTurns = 1 }, func(t *testing.T, e *rig) {

@@ -165,7 +165,7 @@ func (m *shop) wrong(did string) string {
 	return ""
 }
 
-// TestSlotsKeepTheirPromises whatever the jobs do.
+// TestSlotsKeepTheirPromises in any order of what jobs do.
 func TestSlotsKeepTheirPromises(t *testing.T) {
 	t.Parallel()
 	for range 200 {

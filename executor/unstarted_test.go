@@ -149,7 +149,7 @@ func TestCutWaitsForTheAgent(t *testing.T) {
 			}
 		})
 	})
-	t.Run("who waits for the answer does not wait for it", func(t *testing.T) {
+	t.Run("a sender that waits for the answer does not wait for it", func(t *testing.T) {
 		t.Parallel()
 		simulated(t, starting(startFails, 2, ever), func(t *testing.T, e *rig) {
 			e.agent.script("j1", play{speaks, dies})

@@ -227,7 +227,7 @@ func TestQueueBehindAStaleQuestion(t *testing.T) {
 	wantTask(t, get(t, m.e, task.ID), a2a.TaskStateCompleted, "done")
 }
 
-// TestCancelOfWhatWaitsBesideAStaleQuestion ends the task: nobody is asked any more.
+// TestCancelOfWhatWaitsBesideAStaleQuestion ends the task: its question is not posed any more.
 func TestCancelOfWhatWaitsBesideAStaleQuestion(t *testing.T) {
 	m, task, _ := askingMachine(t, time.Time{})
 	begin(t, m.e, to(task, "m2", "and more"))

@@ -227,7 +227,7 @@ func (d *driver) Probe(ctx context.Context) (*executor.Refusal, error) {
 	return d.refusing(), ctx.Err()
 }
 
-// refusing is what the model refuses everybody for.
+// refusing is what the model refuses all turns for.
 func (d *driver) refusing() *executor.Refusal {
 	switch kind, until := d.refusal(); kind {
 	case agent.FailLimit:

@@ -19,7 +19,7 @@ type session struct {
 	tries   int           // of Prepare
 }
 
-// Lock takes the turn lock. Who waits for a channel, and not for a mutex, lets the time pass.
+// Lock takes the turn lock. A goroutine that waits for a channel, and not for a mutex, lets the time pass.
 func (s *session) Lock() { s.turn <- struct{}{} }
 
 // Unlock implements [executor.Session], as do the methods below.

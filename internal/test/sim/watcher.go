@@ -5,7 +5,8 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 )
 
-// A watcher notes which turns were told as completed, and which messages they are said to have had beside their own. It implements [executor.Watcher].
+// A watcher notes which turns were told as completed, and which messages they are said to have had beside their own.
+// It implements [executor.Watcher].
 type watcher struct {
 	r *run
 	l *life

@@ -64,7 +64,7 @@ const (
 	turnInterrupted turnStatus = "interrupted"
 )
 
-// refusals are until when the model refuses everybody.
+// refusals are until when the model refuses all turns.
 type refusals struct{ limit, login time.Time }
 
 func newWorld(seed uint64, s *story) *world {
@@ -194,7 +194,7 @@ func (w *world) find(context string, is func(client string) bool) (found []*turn
 	return found
 }
 
-// refusal is what the model refuses everybody for now, zero if it does not.
+// refusal is what the model refuses all turns for now, zero if it does not.
 func (w *world) refusal() (kind agent.FailureKind, until time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -208,7 +208,7 @@ func (w *world) refusal() (kind agent.FailureKind, until time.Time) {
 	return "", time.Time{}
 }
 
-// refuse has the model refuse everybody for a while.
+// refuse has the model refuse all turns for a while.
 func (w *world) refuse(kind agent.FailureKind, lasts time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
