@@ -6,11 +6,14 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // TestUserHearsOfAPeersWait once a day, over a restart too, and the peer has what is its own.
 // Of the user's messages nothing is said beside.
 func TestUserHearsOfAPeersWait(t *testing.T) {
+	longtest.Mark(t)
 	dir, d, c := t.TempDir(), &desk{}, &clerk{}
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Hour)

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/channel"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
@@ -27,7 +27,7 @@ func failing(ops ...string) func(op string) error {
 // TestUntakenReplies: those that another agent does not take are given up after a day, and
 // can be sent again. Those to the user are tried on.
 func TestUntakenReplies(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		d, counts := &desk{fail: failing("send", "notify")}, &tally{}

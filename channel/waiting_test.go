@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/channel"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
@@ -20,7 +20,7 @@ import (
 // TestRowsThatWaitAreNotHeld: what other agents send lies in the store and not in memory
 // while it waits, also after a restart, and by whatever methods it is sent.
 func TestRowsThatWaitAreNotHeld(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	const peers, rows, unknown, size = 3, 12, 60, 1 << 17
 	d, c, dir := &desk{}, &clerk{busy: 1 << 30}, t.TempDir()
 	large := strings.Repeat("large ", size/6)
@@ -144,7 +144,7 @@ func fill(t *testing.T, dir, kind, chat, peer string, sizes ...int) {
 // TestBoundsOfAPeersBytes: of what another agent sends beyond its share only the refusal is kept,
 // which it is told, and the user's messages behind that are taken.
 func TestBoundsOfAPeersBytes(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	d, c, dir := &desk{}, &clerk{busy: 1 << 30}, t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		fill(t, dir, "peer", "peer:p", "p", 61<<20)
@@ -185,7 +185,7 @@ func TestBoundsOfAPeersBytes(t *testing.T) {
 // TestBoundsOfAnInbox: with too much that is not answered the rest waits on the platform, and
 // comes in its order.
 func TestBoundsOfAnInbox(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	d, c, dir := &desk{}, &clerk{busy: 1 << 30}, t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		fill(t, dir, "canvas", "canvas:"+ours, "", 128<<20, 128<<20)

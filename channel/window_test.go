@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
@@ -27,6 +27,7 @@ func newestFirst(q platform.RowQuery, rows []platform.Row) []platform.Row {
 // TestWindowInPieces: of a window that is many pages every row is given once, and in its
 // order, however its rows lie in it, and whatever ends the process in between.
 func TestWindowInPieces(t *testing.T) {
+	longtest.Mark(t)
 	const rows = 280
 	for name, ago := range map[string]func(n int) time.Duration{
 		"even":  func(n int) time.Duration { return time.Duration(rows-n) * 2100 * time.Millisecond },
@@ -177,7 +178,7 @@ func TestInboxWithoutEnd(t *testing.T) {
 
 // TestBoundsOfAWindow: of a window of many large rows no more than a page is in memory.
 func TestBoundsOfAWindow(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	const rows, size = 60, 1 << 18
 	for _, old := range []bool{false, true} {
 		d, dir := &desk{old: old}, t.TempDir()
@@ -230,7 +231,7 @@ func heap() uint64 {
 // open, for longer than the window, are read when it has forgotten the cursor meanwhile,
 // and a file of a reply was noted.
 func TestCursorForgottenInACrowd(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	const rows = 250
 	d, c, dir := &desk{}, &clerk{busy: 1 << 30}, t.TempDir()
 	gone := false

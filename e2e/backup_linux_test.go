@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
@@ -34,7 +35,7 @@ func uninterrupted(pid int) (n int) {
 // has started as vfork does, keep nobody from a backup, nor does a file of any length that has
 // nothing of the disk.
 func TestBackupBesideHeldProcesses(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	clone, known := map[string]int{"amd64": 56, "arm64": 220}[runtime.GOARCH]
 	if !known {
@@ -76,7 +77,7 @@ func backup(t *testing.T, state, work string, programs map[string]string) *exec.
 // TestBackupOfManyNames: files that commands make, of any number and name, hold nothing up and are
 // in the backup.
 func TestBackupOfManyNames(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	p := start(t)
 	const many = 30_000

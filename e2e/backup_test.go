@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
@@ -70,7 +71,7 @@ func tarThatLooks(t *testing.T, pids []int) string {
 // TestBackup does what docs/operations.md says: a backup of a runtime that serves and is
 // at work, and all of it lost, and restored.
 func TestBackup(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	if _, err := os.Stat("/proc/locks"); err != nil {
 		t.Skip("the script stops processes that it finds in /proc")
@@ -159,6 +160,7 @@ func TestBackup(t *testing.T) {
 // TestRestoreOver restores over a runtime that works, as nobody should: it promises nothing
 // that would be lost, lets no other in beside it, and goes on with what was restored.
 func TestRestoreOver(t *testing.T) {
+	longtest.Mark(t)
 	t.Parallel()
 	if _, err := os.Stat("/proc/locks"); err != nil {
 		t.Skip("the script finds the runtime in /proc")
@@ -195,7 +197,7 @@ func TestRestoreOver(t *testing.T) {
 // TestBackupFromWithin has the script refuse where it cannot do what it should: where it
 // would stop what it was started by, and where it does not see whom to stop.
 func TestBackupFromWithin(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	if _, err := os.Stat("/proc/locks"); err != nil {
 		t.Skip("the script finds the runtime in /proc")

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakeplatform"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
@@ -33,7 +33,7 @@ func (m *member) user(id, text string) string {
 // TestListensBeforeItRegisters: the platform hands on what has waited as soon as it has
 // taken a registration, which is before we hear that it did.
 func TestListensBeforeItRegisters(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	bothEras(t, func(t *testing.T, m *member) {
 		first := make(chan fakeplatform.Reply, 1)
@@ -65,7 +65,7 @@ func TestListensBeforeItRegisters(t *testing.T) {
 // TestBootWithoutThePlatform starts in an outage: messages are answered all the same, and
 // the workspace is there when the platform is.
 func TestBootWithoutThePlatform(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	bothEras(t, func(t *testing.T, m *member) {
 		m.platform.Outage(true)
@@ -84,6 +84,7 @@ func TestBootWithoutThePlatform(t *testing.T) {
 // TestRefusedRegistration: an address that the platform does not take is no reason to end,
 // or to be silent; the heartbeats bring what the registration would have.
 func TestRefusedRegistration(t *testing.T) {
+	longtest.Mark(t)
 	t.Parallel()
 	bothEras(t, func(t *testing.T, m *member) {
 		m.platform.Behave("POST /registry/register", fakeplatform.Refuse(http.StatusBadRequest, `{"error":"invalid request body"}`))
@@ -104,7 +105,7 @@ func TestRefusedRegistration(t *testing.T) {
 // TestBadConfigurationOnThePlatform: where turns cannot be started the workspace is there
 // all the same, and says why to whoever asks, in a reply.
 func TestBadConfigurationOnThePlatform(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	bothEras(t, func(t *testing.T, m *member) {
 		m.put("config.yaml", "name: Ada\nmodel: minimax\n")
@@ -128,7 +129,7 @@ func TestBadConfigurationOnThePlatform(t *testing.T) {
 // TestInitialPromptIsNobodysWords: it runs once, over a restart, and the platform does not
 // show it as the user's own.
 func TestInitialPromptIsNobodysWords(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	bothEras(t, func(t *testing.T, m *member) {
 		m.put("config.yaml", "name: Ada\ninitial_prompt: say good morning\n")

@@ -13,7 +13,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
@@ -191,6 +191,7 @@ func TestBridgeStartsOnce(t *testing.T) {
 // TestBridgeOptions has a task work where it was told to, with the model that it was
 // told to use. The next one does not notice.
 func TestBridgeOptions(t *testing.T) {
+	longtest.Mark(t)
 	t.Parallel()
 	p := start(t)
 	b := p.bridge()
@@ -285,7 +286,7 @@ func statusOf(p *program, id string) object {
 // TestBridgeResponds answers what codex asks, which in the bridge's default it does
 // before each command.
 func TestBridgeResponds(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	b := start(t).bridge()
 	for decision, want := range map[string]struct{ status, says string }{

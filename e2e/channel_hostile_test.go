@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakeplatform"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
@@ -68,7 +68,7 @@ func TestChannelPeerCommands(t *testing.T) {
 
 // TestChannelOneDeleted: a workspace that is deleted is left alone, and the other is not.
 func TestChannelOneDeleted(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	x := &polling{platform: fakeplatform.Start(t, fakeplatform.AUG)}
 	x.handle = x.platform.Add(fakeplatform.Workspace{Name: "Ada", Poll: true})
@@ -95,7 +95,7 @@ func TestChannelOneDeleted(t *testing.T) {
 // TestChannelRedirected: a platform that sends us elsewhere does not get us to show our
 // token there, and no reply is given up for it.
 func TestChannelRedirected(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	var visits atomic.Int32
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { visits.Add(1) }))

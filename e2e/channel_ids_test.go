@@ -12,14 +12,14 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakeplatform"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
 // TestChannelLongIDs: what a platform writes in the ids, URIs and senders of rows, which are kept
 // for a month, takes no disk from the workspaces of others.
 func TestChannelLongIDs(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	x := &polling{platform: fakeplatform.Start(t, fakeplatform.AUG)}
 	x.handle = x.platform.Add(fakeplatform.Workspace{Name: "Ada", Poll: true})

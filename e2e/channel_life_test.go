@@ -9,7 +9,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakeplatform"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
@@ -77,7 +77,7 @@ func TestChannelKilled(t *testing.T) {
 // TestChannelDeadLetters: what the platform refuses for good is kept, said, and can be
 // sent again, while the channel runs and while it does not.
 func TestChannelDeadLetters(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	x := poll(t)
 	letters := func() (out []struct{ ID, Activity, Text, Why string }) {
@@ -185,7 +185,7 @@ func (x *polling) takesNoMore() {
 
 // TestChannelLimit: who waits for the end of a limit is told so, and answered then.
 func TestChannelLimit(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	x := poll(t)
 	x.say("fail limit 20")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakeplatform"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
@@ -243,6 +244,7 @@ func TestChannelNoPolling(t *testing.T) {
 // TestChannelFreshState: what an earlier channel has acknowledged is not answered by one
 // with a state directory of its own.
 func TestChannelFreshState(t *testing.T) {
+	longtest.Mark(t)
 	t.Parallel()
 	x := poll(t)
 	for n, text := range []string{"one", "two", "three"} {

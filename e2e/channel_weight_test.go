@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakeplatform"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
@@ -19,7 +19,7 @@ import (
 // the user wait: not with letters that would be eighteen others each, and not with files by
 // the hundred thousand.
 func TestChannelHeavyRows(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	x := poll(t)
 	bob := x.neighbour("Bob")
@@ -52,7 +52,7 @@ func TestChannelHeavyRows(t *testing.T) {
 // TestChannelLargeRow: a message that a platform takes, and whose row is larger than one that
 // is read, is refused; what the user says behind it is answered, also after a kill between.
 func TestChannelLargeRow(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	x := poll(t)
 	bob := x.neighbour("Bob")
@@ -89,7 +89,7 @@ func TestChannelLargeRow(t *testing.T) {
 // TestChannelTwoPlatforms: of two platforms, one that hangs holds back no reply at the
 // other, and no peer at the other has a file fetched from it.
 func TestChannelTwoPlatforms(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	x := &polling{platform: fakeplatform.Start(t, fakeplatform.AUG)}
 	x.handle = x.platform.Add(fakeplatform.Workspace{Name: "Ada", Poll: true})

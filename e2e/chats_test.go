@@ -11,13 +11,14 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // TestYesIsTheSendersOwn: what the platform sends for a schedule or for people of a chat is not the
 // user's, though it has the marks of a canvas or none, and a yes of one is no leave for what another
 // is asked.
 func TestYesIsTheSendersOwn(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	m := newMember(t, fakeplatform.APR)
 	m.program = startOn(t, binary, modeltest.Start(t, fakemodel.Keywords), m.settings()...)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
@@ -50,7 +51,7 @@ func TestClosedFoldersAreOpenedAgain(t *testing.T) {
 // TestClosedFolderIsOpenedBeforeCodexStarts: what codex is told of the working directory at its start
 // holds for as long as it lives, and is not that nothing is known of it.
 func TestClosedFolderIsOpenedBeforeCodexStarts(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	for _, level := range []string{"", "trust_level = 'trusted'"} {
 		p, _ := asOneUser(t)
@@ -87,6 +88,7 @@ func TestClosedFolderIsOpenedBeforeCodexStarts(t *testing.T) {
 // TestClosedFolderIsOpenedBeforeALook at whether the program is ready, with no turn in between.
 // It looks again soon, for codex does not say its version at first.
 func TestClosedFolderIsOpenedBeforeALook(t *testing.T) {
+	longtest.Mark(t)
 	t.Parallel()
 	dir := codextest.Dir(t, "bin")
 	codex, silent := filepath.Join(dir, "codex"), filepath.Join(dir, "silent")

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
@@ -40,7 +40,7 @@ func plantedLog(t *testing.T, p *program, schema string) (path string) {
 // written. It takes neither this process's memory nor its time, and its end waits for
 // nothing there.
 func TestLogThatCommandsHaveMade(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Run("memory", func(t *testing.T) {
 		p := startAsTwo(t)
 		p.Stop()

@@ -18,6 +18,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
@@ -124,6 +125,7 @@ func TestThreeVariables(t *testing.T) {
 // TestConnectBlock pastes what runtime connect prints: the workspace is answered, and a
 // codex that is not ours has its tools, and is not refused their calls.
 func TestConnectBlock(t *testing.T) {
+	longtest.Mark(t)
 	t.Parallel()
 	x := newLaptop(t)
 	printing := exec.CommandContext(t.Context(), binary, "connect", "--name", "My Codex")
@@ -206,7 +208,7 @@ func (x *laptop) codex(args ...string) []byte {
 // TestInteractiveCodexHasTheTools: a codex that is not ours calls a tool of the workspace
 // by the server that the documents show.
 func TestInteractiveCodexHasTheTools(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	x := newLaptop(t)
 	token := filepath.Join(x.home, "token")

@@ -7,14 +7,14 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakeplatform"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
 // TestTaskForAPollingPeerIsDoneOnce gives a task to a peer that asks for its messages, a
 // channel. It is one row there and one turn, and the answer comes as a message.
 func TestTaskForAPollingPeerIsDoneOnce(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	m := join(t, fakeplatform.JUN)
 	m.online()

@@ -11,7 +11,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakeplatform"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
@@ -54,7 +54,7 @@ func TestDelegatedToUs(t *testing.T) {
 // TestDelegatedByUs gives a peer a task and waits, and one without waiting, whose result
 // comes as a message once, over a restart.
 func TestDelegatedByUs(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	eras(t, func(t *testing.T, m *member) {
 		m.online()

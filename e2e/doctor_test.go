@@ -14,6 +14,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakeplatform"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // A diagnosis is what runtime doctor --json prints.
@@ -214,7 +215,7 @@ func TestDoctorAsksEveryPlatform(t *testing.T) {
 // TestDoctorForEachWay is told which it is asked about, against what would be guessed, in
 // a home where codex has been used before.
 func TestDoctorForEachWay(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	c := newClinic(t)
 	writeFile(t, filepath.Join(c.root, "home/.codex/config.toml"), "model = \"m\"\n")

@@ -17,6 +17,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
@@ -112,7 +113,7 @@ func TestFilesOfAReply(t *testing.T) {
 // teach, the pinned one's and those of earlier ones. A source that it only speaks of is
 // no file for the caller.
 func TestReferencesOfAReply(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	p := start(t)
 	source := filepath.Join(p.Work, "main.go")

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
@@ -42,7 +42,7 @@ func (p *program) onDisk() int64 {
 // TestFlood sends what is large while nothing gets on: neither memory nor disk take more than
 // the settings say, over a kill too, and all of the memory is there again afterwards.
 func TestFlood(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	const mib = 1 << 20
 	p := start(t, "RUNTIME_MAX_TURNS=1", "RUNTIME_MAX_QUEUE_MIB=32", "RUNTIME_LOG=info")

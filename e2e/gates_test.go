@@ -11,6 +11,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakeplatform"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // The tests in this file are the checks that the platform makes of a runtime before it
@@ -110,6 +111,7 @@ func TestGateFileOnly(t *testing.T) {
 }
 
 func TestGateFileWithCaption(t *testing.T) {
+	longtest.Mark(t)
 	t.Parallel()
 	examined(t, func(t *testing.T, m *member) {
 		got, _ := userSends(t, m.handle, in("sess-1", "m1", textPart("What is the code?"), inline("note.txt", "the code is 4711")))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakelogin"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakeplatform"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
@@ -13,6 +14,7 @@ import (
 // for one, none is begun for it, and the user is told. The user's own message has the link
 // and the code, and after the login both are answered.
 func TestLoginIsTheUsersToGive(t *testing.T) {
+	longtest.Mark(t)
 	t.Parallel()
 	issuer, model, settings := withoutLogin(t)
 	x := &polling{platform: fakeplatform.Start(t, fakeplatform.AUG)}

@@ -15,6 +15,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
@@ -55,7 +56,7 @@ func statusText(task object) string {
 // are told, the runtime is not ready, and after a SIGKILL and with a key that is
 // taken the messages run, each once.
 func TestRefusedKeyAndAKill(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	p := start(t)
 	p.Model.SetScript(func(turn *fakemodel.Turn) { turn.Fail(http.StatusUnauthorized, `{"error":{"message":"bad key"}}`) })
@@ -153,6 +154,7 @@ func TestLoginOverA2A(t *testing.T) {
 
 // TestUsageLimitOverA2A fails who has met it, and has who does not wait go on.
 func TestUsageLimitOverA2A(t *testing.T) {
+	longtest.Mark(t)
 	t.Parallel()
 	p := start(t)
 	var over atomic.Bool

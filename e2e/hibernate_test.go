@@ -11,7 +11,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakeplatform"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/peerwords"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
@@ -82,7 +82,7 @@ func (m *member) rests(what string) {
 // of active tasks. It is above nothing while a message is on its way to a turn or in one,
 // whatever happens to codex or to us, and nothing when all is done.
 func TestHibernation(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	eras(t, func(t *testing.T, m *member) {
 		m.online()

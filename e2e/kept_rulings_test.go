@@ -14,6 +14,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
@@ -133,7 +134,7 @@ func TestKeptRulings(t *testing.T) {
 
 // TestKeptSessions: the conversations of the old bridge go on, once.
 func TestKeptSessions(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	x := &polling{program: &program{t: t}, platform: fakeplatform.Start(t, fakeplatform.AUG)}
 	x.handle = x.platform.Add(fakeplatform.Workspace{Name: "Ada", Poll: true})

@@ -12,6 +12,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
@@ -204,7 +205,7 @@ func TestYesWhileTheUserIsTold(t *testing.T) {
 
 // TestYesIsForWhatTheChannelHasShown: the same where the inbox is read, and not served.
 func TestYesIsForWhatTheChannelHasShown(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	x := poll(t, "CODEX_APPROVAL_POLICY=on-request")
 	bob := x.neighbour("Bob")
@@ -246,7 +247,7 @@ func TestYesOfBeforeTheQuestion(t *testing.T) {
 
 // TestYesWhileOneIsPutOff: two that are read together are for nothing but what was told before both.
 func TestYesWhileOneIsPutOff(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	x := poll(t, "CODEX_APPROVAL_POLICY=on-request")
 	bob := x.neighbour("Bob")

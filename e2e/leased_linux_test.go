@@ -3,11 +3,14 @@ package e2e
 import (
 	"strings"
 	"testing"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // TestRegisterIsNotLeased: no command has a lease on what leads codex to the register of its sandbox:
 // codex would wait for that with each command of all.
 func TestRegisterIsNotLeased(t *testing.T) {
+	longtest.Mark(t)
 	t.Parallel()
 	p := start(t)
 	p.send("m0", "one", "run true")

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
@@ -15,6 +16,7 @@ import (
 // folder it removes that of the working directory's .codex, and with it what hid that from
 // other commands: they write no settings there all the same.
 func TestMasksThatGo(t *testing.T) {
+	longtest.Mark(t)
 	t.Parallel()
 	p := start(t, "CODEX_APPROVAL_POLICY=never")
 	outside := filepath.Join(codextest.Dir(t, "outside"), "server")

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakeplatform"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
@@ -24,7 +24,7 @@ func (p *program) addSkill() string {
 // TestPeersMentionNoSkill: codex adds a skill to a turn whose text names it in one of its
 // ways, as the user's words. What another agent says names none in any of them.
 func TestPeersMentionNoSkill(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	m := join(t, fakeplatform.AUG)
 	m.online()

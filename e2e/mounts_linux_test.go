@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
@@ -17,6 +18,7 @@ import (
 // outside of the working directory that is mounted meanwhile, on a machine whose mounts are
 // shared, as those of systemd are.
 func TestMountsDoNotArriveInTheSandbox(t *testing.T) {
+	longtest.Mark(t)
 	for name, begin := range map[string]func(*testing.T) *program{
 		"root": func(t *testing.T) *program { return start(t) },
 		"user": func(t *testing.T) *program { p, _ := asOneUser(t); return p },

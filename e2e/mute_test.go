@@ -5,13 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // TestPeersQuestionsStopNoOther: another agent has codex ask, in context after context. Some
 // turns wait for those who may answer, the console's visitor say, and the user has an answer.
 func TestPeersQuestionsStopNoOther(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	w := startWorkspace(t, "RUNTIME_MAX_TURNS=1", "RUNTIME_MAX_QUESTIONS=8")
 	for i := range 10 {
@@ -37,7 +37,7 @@ func TestPeersQuestionsStopNoOther(t *testing.T) {
 
 // TestChannelPeerIsNotAsked: in a channel nobody could answer in the place of a peer.
 func TestChannelPeerIsNotAsked(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	x := poll(t, "CODEX_APPROVAL_POLICY=on-request")
 	bob := x.neighbour("Bob")

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
@@ -61,7 +62,7 @@ func (b *bridge) notified(id, want string) object {
 const loopback = "RUNTIME_ALLOW_NETWORKS=127.0.0.0/8"
 
 func TestBridgeNotifies(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	p := start(t, loopback)
 	b := p.bridge()

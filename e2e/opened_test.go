@@ -8,12 +8,14 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // TestOpenedFoldersAreNotSwapped: a turn that may ask to write more gets no leave to write where
 // its commands can then put a link, as to the rules by which commands run outside of the sandbox.
 // Nobody is asked about it.
 func TestOpenedFoldersAreNotSwapped(t *testing.T) {
+	longtest.Mark(t)
 	home, shared, outside := codextest.Dir(t, "home"), codextest.Dir(t, "shared"), codextest.Dir(t, "outside")
 	writeFile(t, filepath.Join(home, "config.toml"), "[features]\nrequest_permissions_tool = true\n[sandbox_workspace_write]\nwritable_roots = ['"+shared+"']\n")
 	p := start(t, "CODEX_HOME="+home)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // trap is a script that makes a repository of the folder that it is run in, where git
@@ -27,7 +28,7 @@ touch -d '1 hour ago' f`
 // message names as its folder, those of the working directory itself, programs of a PATH
 // that leads there, also by a link that a command replaces, and the file of BASH_ENV.
 func TestCodexItselfRunsNothingOfCommands(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	work, outside := codextest.Dir(t, "work"), codextest.Dir(t, "outside")
 	if err := os.Symlink(outside, filepath.Join(work, ".venv")); err != nil {
@@ -213,6 +214,7 @@ func TestNoTurnWritesCodex(t *testing.T) {
 // TestNoTurnIsExchanged: nor where a folder above the working directory could be another by the time that
 // codex looks what it brings.
 func TestNoTurnIsExchanged(t *testing.T) {
+	longtest.Mark(t)
 	t.Parallel()
 	home, root := codextest.Home(t), codextest.Dir(t, "root")
 	writeFile(t, filepath.Join(home, "config.toml"), "[sandbox_workspace_write]\nwritable_roots = ['"+root+"']\n")
@@ -274,6 +276,7 @@ func TestNoTurnUnderALink(t *testing.T) {
 // TestLibrariesOfCommands: what builds the sandbox has the variables of commands, so none of these leads it
 // to libraries that commands write, also where the operator gives it to them while codex runs.
 func TestLibrariesOfCommands(t *testing.T) {
+	longtest.Mark(t)
 	t.Parallel()
 	home, work := codextest.Home(t), codextest.Dir(t, "work")
 	config := filepath.Join(home, "config.toml")

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
@@ -15,7 +15,7 @@ import (
 // large one of few pixels, has its turn, and codex lives and stays small: the model sees as
 // many as are shown, and is told of the others.
 func TestManyPicturesOfOneFile(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	p := start(t)
 	p.send("first", "first", "say hello")

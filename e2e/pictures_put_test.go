@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
@@ -115,7 +115,7 @@ func touch(p *program, name string) {
 // that waits for its turn. Codex is not given it, and does not wait at a pipe: the messages
 // have their turns, those of other conversations go on, and codex is the same.
 func TestPutInThePlaceOfPictures(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	p := start(t, "CODEX_APPROVAL_POLICY=never")
 	first := p.begin("first", "victim", "run until [ -e go ]; do sleep 0.05; done")
@@ -141,7 +141,7 @@ func TestPutInThePlaceOfPictures(t *testing.T) {
 
 // TestPutInThePlaceOfPicturesOverARestart: what a picture was is known after a kill, too.
 func TestPutInThePlaceOfPicturesOverARestart(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	p := start(t, "CODEX_APPROVAL_POLICY=never")
 	hangFirst(p)

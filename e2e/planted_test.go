@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // TestLinksForFilesOfMessages: commands put links in the place of the folder that the
 // files of messages come into, to where codex reads what it may run outside of its sandbox
 // and where they cannot write themselves. The files come all the same, and not there.
 func TestLinksForFilesOfMessages(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	p := start(t, "CODEX_APPROVAL_POLICY=never")
 	outside := filepath.Join(codextest.Dir(t, "outside"), "file")

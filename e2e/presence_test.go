@@ -13,6 +13,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakeplatform"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
@@ -241,6 +242,7 @@ func TestPromptOfTheWorkspace(t *testing.T) {
 
 // TestResultsOfDelegations are told to codex once, over a restart, and not in the words of the peer.
 func TestResultsOfDelegations(t *testing.T) {
+	longtest.Mark(t)
 	t.Parallel()
 	m := join(t, fakeplatform.AUG)
 	m.online()

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // TestFolderOpensNothing: a repository that brings a configuration of codex's settles nothing
@@ -260,6 +261,7 @@ func TestBranchBringsNothing(t *testing.T) {
 // TestProjectThatCannotBeRead: codex reads the settings of the working directory though it does not
 // trust them, and refuses all conversations where it cannot; messages say which file.
 func TestProjectThatCannotBeRead(t *testing.T) {
+	longtest.Mark(t)
 	t.Parallel()
 	p := start(t)
 	p.send("m0", "loaded", "say hello")

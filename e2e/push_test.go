@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // answersNobody is a receiver that takes connections and never answers.
@@ -37,7 +37,7 @@ func (w *workspace) sendTold(t *testing.T, id, text, url, metadata string) strin
 // TestReceiversOfAPeerThatHang hold the user's notifications no longer than the user's own
 // would, and a peer is told when as many wait as may.
 func TestReceiversOfAPeerThatHang(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	got := make(chan string, 100)
 	mine := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
@@ -109,7 +109,7 @@ func TestAskedInV0(t *testing.T) {
 // TestRules for all conversations are neither offered to callers nor taken from them, unless
 // the operator has said so.
 func TestRules(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	rule := object{"acceptWithExecpolicyAmendment": object{"execpolicy_amendment": []string{"echo", "ran"}}}
 	for setting, given := range map[string]bool{"CODEX_RULES=operator": false, "CODEX_RULES=callers": true} {
@@ -168,7 +168,7 @@ func TestTwoQuestions(t *testing.T) {
 }
 
 func TestQuestionExpires(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	p := start(t, "CODEX_QUESTION_TTL=5s")
 	task := p.send("m1", "one", "escalate echo ran")

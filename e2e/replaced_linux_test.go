@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
@@ -16,7 +17,7 @@ import (
 // looks. codex reads none of them, and no AGENTS.md, until it was started again, with which the
 // command ends that can write there.
 func TestFolderIsReplacedBesideACommand(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	outside := filepath.Join(codextest.Dir(t, "outside"), "server")
 	p := start(t, "CODEX_APPROVAL_POLICY=never")

@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
 // TestKilledAroundACommand kills the program at instants around a command that
 // appends a line: it never runs a second time unless that is asked for.
 func TestKilledAroundACommand(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	for name, test := range map[string]struct {
 		until func(p *program, lines func() int) bool // the kill comes when this holds

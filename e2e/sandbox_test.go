@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // TestSandboxIsInForce has a command write outside the working directory: what the
@@ -29,7 +30,7 @@ func TestSandboxIsInForce(t *testing.T) {
 // TestNoNetworkInTheSandbox: a command gets to the port of this program where it has no sandbox,
 // and nowhere else.
 func TestNoNetworkInTheSandbox(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	for mode, reached := range map[string]bool{"danger-full-access": true, "workspace-write": false, "read-only": false} {
 		t.Run(mode, func(t *testing.T) {
@@ -46,7 +47,7 @@ func TestNoNetworkInTheSandbox(t *testing.T) {
 // TestTempOfCommands: commands have a temp directory of their own, and write that of all
 // users as little as anything else outside of the working directory.
 func TestTempOfCommands(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	p := start(t, "CODEX_APPROVAL_POLICY=never")
 	name := filepath.Base(codextest.Dir(t, "temp"))
@@ -73,7 +74,7 @@ func TestTempOfCommands(t *testing.T) {
 // conversation puts a symlink to the outside in the place of the folder that the turn was
 // given, by the metadata of a message or by the bridge.
 func TestFolderOfAMessageIsNoRoot(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	p := start(t)
 	b := p.bridge()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // wants is a message by which the model wants to run something outside the sandbox.
@@ -24,7 +25,7 @@ func wants(call object) string {
 // TestQuestionShowsWhatRuns: a command or a change that looks like a secret is shown all the
 // same, for it is what is run; a secret that is known is not, and the question says so.
 func TestQuestionShowsWhatRuns(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	const known = "a-token-that-the-runtime-knows"
 	p := start(t, "GH_TOKEN="+known)
@@ -68,7 +69,7 @@ func TestQuestionShowsWhatRuns(t *testing.T) {
 // TestQuestionShowsTheEnd of a long command: all of it, and of what no shell would be started
 // with the beginning and the end, for once only.
 func TestQuestionShowsTheEnd(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	p := start(t)
 	const end = "\nid > OUT2"

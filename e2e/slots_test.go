@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
@@ -50,7 +50,7 @@ func (p *program) shows(path, text string) {
 // TestOpenQuestionsStopNoOther: more questions are open than turns may run, on a busy
 // machine, and another conversation is answered; then each question is.
 func TestOpenQuestionsStopNoOther(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	for _, limit := range []int{1, 4} {
 		t.Run(fmt.Sprintf("%d turns", limit), func(t *testing.T) {
@@ -126,7 +126,7 @@ func TestAnswerWaitsForItsSlot(t *testing.T) {
 
 // TestKeptAnswerSurvives the end of the program: it starts one new turn, and is given once.
 func TestKeptAnswerSurvives(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	for name, end := range restarts {
 		t.Run(name, func(t *testing.T) {

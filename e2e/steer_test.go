@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
@@ -136,7 +136,7 @@ func TestSteerUnderATool(t *testing.T) {
 
 // TestSteerTooLate has a message come when its task waits, or has ended.
 func TestSteerTooLate(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	inEach(t, func(t *testing.T, v protocol) {
 		p := start(t)
@@ -161,7 +161,7 @@ func TestSteerTooLate(t *testing.T) {
 }
 
 func TestSteerBurst(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	inEach(t, func(t *testing.T, v protocol) {
 		p := start(t)
@@ -247,7 +247,7 @@ func TestSteerSurvivesKill(t *testing.T) {
 // TestSteerSurvivesDeathUnderATool ends what the tool did as interrupted, and
 // answers the message in a turn of its own: codex had it in memory only.
 func TestSteerSurvivesDeathUnderATool(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	for _, ours := range []bool{false, true} {
 		t.Run(fmt.Sprintf("ours-%v", ours), func(t *testing.T) {

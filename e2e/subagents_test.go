@@ -6,14 +6,14 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
 // TestCommandsEndSubagents that go on after a turn which has ended well; those of
 // another conversation go on.
 func TestCommandsEndSubagents(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	model := modeltest.Start(t, func(turn *fakemodel.Turn) {
 		command, makes := strings.CutPrefix(turn.LastUserText(), "have run ")
@@ -49,7 +49,7 @@ func TestCommandsEndSubagents(t *testing.T) {
 // that it does not know and to some that it does, takes the id of any thread. A message may name
 // any model.
 func TestSubagentToolsReachNoOtherConversation(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	const tools = "multi_agent_v1"
 	calls := []string{"resume_agent", "send_input", "wait_agent", "close_agent"}

@@ -6,14 +6,14 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakeplatform"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
 // TestAgentsFillTheirShare: of what codex keeps of conversations other agents have a part. Beyond
 // it theirs go, the oldest first, and the user's stay.
 func TestAgentsFillTheirShare(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	m := join(t, fakeplatform.AUG, "RUNTIME_CONVERSATIONS_MIB=1")
 	m.online()

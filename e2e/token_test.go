@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakeplatform"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
@@ -28,7 +28,7 @@ func (m *member) unauthorized(since time.Time) (paths []string) {
 // another token in the file; then the platform says that it was restarted. Nothing is sent
 // with the old token, and the conversation goes on.
 func TestRestartWithARotatedToken(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	eras(t, func(t *testing.T, m *member) {
 		m.online()
@@ -59,7 +59,7 @@ func TestRestartWithARotatedToken(t *testing.T) {
 // TestTokenIsReadEachTime rotates it while codex has the tools loaded: each call of either
 // door is made with the one that stands in the file.
 func TestTokenIsReadEachTime(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	for door, call := range doors {
 		t.Run(door, func(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	_ "modernc.org/sqlite"
 )
 
@@ -30,7 +30,7 @@ func (p *program) toldBytes() (n int) {
 // TestQuestionsOfATurnAreToldInBounds: 16 that are open at once are told with each other again and
 // again, which is more than ten times what was asked.
 func TestQuestionsOfATurnAreToldInBounds(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	const asked = 16
 	p := start(t)

@@ -13,6 +13,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakeplatform"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
@@ -181,7 +182,7 @@ func TestToolsOutliveTheProgram(t *testing.T) {
 // TestSlowToolBlocksNoOther calls a tool that waits for the platform, and one that
 // does not, at once: the second comes to its end while the first waits.
 func TestSlowToolBlocksNoOther(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	for door, namespace := range map[string]string{"dynamic": "", "mcp": "mcp__molecule"} {
 		t.Run(door, func(t *testing.T) {

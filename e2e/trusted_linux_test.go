@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
@@ -16,7 +17,7 @@ import (
 // of its own in the place of the one that was taken away. Neither codex's next start, by the runtime
 // itself, nor that of the runtime takes it for the one that is trusted, before the operator says so.
 func TestTrustIsForNoOtherFolder(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	work, home, outside := codextest.Dir(t, "work"), codextest.Home(t), filepath.Join(codextest.Dir(t, "outside"), "server")
 	at := func(name string) string { return filepath.Join(work, name) }

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 func TestAnswer(t *testing.T) {
@@ -105,7 +105,7 @@ func TestBigToolOutput(t *testing.T) {
 // TestStalledReader lets one subscriber of a long turn stop reading. The turn,
 // the caller who waits for it and another stream must not notice.
 func TestStalledReader(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	p := start(t)
 	const deltas, size = 60_000, 8

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
@@ -51,7 +51,7 @@ func (w *workspace) brought() (names string, size int64) {
 // TestFilesOfCanceledMessagesGo: a peer's messages that are canceled while they wait leave
 // nothing, and those that came to a turn stay, as does the file of the user.
 func TestFilesOfCanceledMessagesGo(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	w := startWorkspace(t)
 	w.ended(w.task(w.bring("user", "say done", 1, ofUser))["id"])
@@ -79,7 +79,7 @@ func TestFilesOfCanceledMessagesGo(t *testing.T) {
 // TestFilesOfPeersHaveAShare, also after a restart: theirs make room for theirs, and where
 // those are of tasks that have not ended, the message is refused.
 func TestFilesOfPeersHaveAShare(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	w := startWorkspace(t, "RUNTIME_UPLOADS_MIB=16")
 	w.ended(w.task(w.bring("user", "say done", 3<<10, ofUser))["id"])

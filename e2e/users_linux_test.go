@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
@@ -164,7 +165,7 @@ func belowReadOnlySettings(t *testing.T) string {
 
 // TestRootInTheSandbox: what codex's sandbox does not keep from root is said where it is so.
 func TestRootInTheSandbox(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	if os.Getuid() != 0 {
 		t.Skip("this takes root")

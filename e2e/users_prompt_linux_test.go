@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakeplatform"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
@@ -57,7 +57,7 @@ func shared(t *testing.T) *member {
 // TestPromptsOfTwoUsers: what codex's user may not read reaches neither the model nor a
 // command by a link that stands in the place of a prompt, a skill, a rule or a secret.
 func TestPromptsOfTwoUsers(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	if os.Getuid() != 0 {
 		t.Skip("this takes root")
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakeplatform"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
@@ -130,6 +131,7 @@ func TestUploadThroughThePlatform(t *testing.T) {
 
 // TestOutageOfThePlatform has the platform vanish while a reply is owed.
 func TestOutageOfThePlatform(t *testing.T) {
+	longtest.Mark(t)
 	t.Parallel()
 	inBothEras(t, func(t *testing.T, x *placed) {
 		w, g := &workspace{program: x.program}, newGate()
@@ -148,7 +150,7 @@ func TestOutageOfThePlatform(t *testing.T) {
 // TestFileToTheUser is one that codex sends in the middle of its turn. The newer platform
 // hands it straight back to us while we wait: with one thing at a time that would be the end.
 func TestFileToTheUser(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	eras(t, func(t *testing.T, m *member) {
 		m.online()

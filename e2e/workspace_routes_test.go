@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // call makes a request of the platform's, with a bearer token if that is not empty.
@@ -164,7 +164,7 @@ func TestRestartContextIsNoTurn(t *testing.T) {
 
 // TestFailuresAreMessages has the model refuse, and break off.
 func TestFailuresAreMessages(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	w := startWorkspace(t)
 	for _, what := range []string{"fail 400", "fail 500"} {

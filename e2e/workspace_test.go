@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
@@ -226,6 +227,7 @@ func TestExactRequests(t *testing.T) {
 
 // TestKnownAnswers are the checks that the platform makes of a runtime.
 func TestKnownAnswers(t *testing.T) {
+	longtest.Mark(t)
 	t.Parallel()
 	w := startWorkspace(t)
 	if text, _ := w.ask(userMessage("k0", textPart("Reply with exactly the word: PONG")), nil); !strings.Contains(text, "PONG") {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // listOf is a list of as many elements as are in so many bytes.
@@ -28,7 +28,7 @@ func allocated(f func()) int {
 // TestBoundsOfAnswersOfMuch: what is made of an answer is little more than the answer and
 // so many elements, whatever a peer, or the platform, puts into it.
 func TestBoundsOfAnswersOfMuch(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	const (
 		size     = 512 << 10
 		ofAnswer = 4*size + MostElements<<10

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // rowOf reads the first row of a page of which so many bytes have been read.
@@ -32,7 +32,7 @@ func rowOf(ctx context.Context, page string, read int) (Row, error) {
 
 // TestLargeRow: of a row that is too large there is what is short, in whatever order it comes.
 func TestLargeRow(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	long := strings.Repeat(`\u003c\"]}`, mostMember)
 	const id, rest = `"id":"r1"`, `"seq":7,"source_id":"p","method":"message/send","created_at":"2026-11-24T05:00:00Z"`
 	body := `"request_body":{"params":{"message":{"parts":[{"text":"` + long + `"}]}}}`
@@ -111,7 +111,7 @@ func (r repeated) Read(b []byte) (n int, err error) {
 // TestRowWithoutEnd: it is given up, in little memory, and what has come of it is taken where
 // that has its id. Who has sent it is not known then, and is not said to be the user.
 func TestRowWithoutEnd(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	for name, c := range map[string]struct {
 		begin, again, id string
 		response         bool // was what came without end
@@ -148,7 +148,7 @@ func TestRowWithoutEnd(t *testing.T) {
 
 // TestRowInLittle: what is made of a large row is little, also where it has come to its end.
 func TestRowInLittle(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	const size = 64 << 20
 	in := io.MultiReader(strings.NewReader(`[{"id":"r1","request_body":["`), io.LimitReader(repeated("12345678"), size), strings.NewReader(`"],"source_id":"p"}]`))
 	var text []byte

@@ -6,12 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // TestLongIDs are none: rows are kept by their ids for a month, and a sender's is its name.
 func TestLongIDs(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	for n, id := range map[int]string{MaxID: strings.Repeat("x", MaxID), MaxID + 1: "", 1 << 20: ""} {
 		name := cmp.Or(id, noName)
 		for _, letter := range []string{"x", `\u0078`} {

@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
 
@@ -59,7 +59,7 @@ func (*slowBody) Close() error { return nil }
 // TestBoundsOfSlowAnswers: one that keeps coming is waited for, but for ten minutes only: of a page
 // less is asked for then, and of a row that has come for so long there is its head.
 func TestBoundsOfSlowAnswers(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	row := func(size int) string {
 		return `[{"id":"r1","request_body":"` + strings.Repeat("x", size) + `","source_id":"p"}]`
 	}
@@ -114,7 +114,7 @@ func TestBoundsOfSlowAnswers(t *testing.T) {
 
 // TestLeavingALargeRow: who does not wait any longer has no row, whatever has come of it.
 func TestLeavingALargeRow(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	synctest.Test(t, func(t *testing.T) {
 		link := slowLink{text: `[{"id":"r1","source_id":"p","request_body":"` + strings.Repeat("x", 65<<20), speed: 1 << 20}
 		client := platform.New(platform.Config{URL: "http://platform", Workspace: "w", Token: platform.Token{Value: "t"}, HTTP: &http.Client{Transport: link}})

@@ -14,7 +14,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/server/bounds"
 	"github.com/Molecule-AI/molecule-codex-runtime/server/guard"
 )
@@ -67,7 +67,7 @@ func (r *running) reader(t *testing.T, path string, header ...string) net.Conn {
 // finds none is refused by each way to ask for it; small ones need none, and a reader who
 // goes away, or stalls, makes room again.
 func TestBoundsOfAnswers(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	for _, path := range []string{"/tasks/1500", "/tasks/1500:subscribe", "/v1/tasks/1500"} {
 		t.Run(strings.ReplaceAll(path, "/", "_"), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

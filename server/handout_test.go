@@ -16,7 +16,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/server/guard"
 )
 
@@ -170,7 +170,7 @@ func TestForgedFiles(t *testing.T) {
 
 // TestBytesOfAnAnswerAreBounded all together, and in a list there are none.
 func TestBytesOfAnAnswerAreBounded(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	k := newKeep(t)
 	var parts []*a2a.Part
 	for i := range 5 {

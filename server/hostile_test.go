@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/server/wire"
 )
 
@@ -198,7 +198,7 @@ func TestHostileCalls(t *testing.T) {
 // TestBoundsOfHostileSizes: a body of the largest size is refused before it has cost
 // anything to speak of, at every door.
 func TestBoundsOfHostileSizes(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	ts := start(t, Config{Handler: engine(t)})
 	fill := func(head, one, tail string) string {
 		return head + strings.TrimSuffix(strings.Repeat(one+",", (4<<20)/(len(one)+1)), ",") + tail

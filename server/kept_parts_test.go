@@ -9,7 +9,7 @@ import (
 	legacy "github.com/a2aproject/a2a-go/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/reply"
 )
 
@@ -43,7 +43,7 @@ func keptParts() []string {
 // TestPartsAreReadAgain: whatever is taken at one door, each reader can read, and the
 // lists, which are everyone's, go on.
 func TestPartsAreReadAgain(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	ts := start(t, Config{Handler: engine(t)})
 	taken := map[string]int{}
 	for _, part := range keptParts() {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/server/bounds"
 	"github.com/Molecule-AI/molecule-codex-runtime/server/guard"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/feed"
@@ -112,7 +112,7 @@ func TestRoomForWhatAStreamHolds(t *testing.T) {
 // TestBoundsOfReadersWhoComeBack: readers who come back to a task and take nothing have in memory what the
 // room lets them.
 func TestBoundsOfReadersWhoComeBack(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	synctest.Test(t, func(t *testing.T) {
 		e := engine(t)
 		task, err := e.SendMessage(t.Context(), &a2a.SendMessageRequest{Message: a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart("say "+strings.Repeat("x", 1000<<10)))})

@@ -17,7 +17,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/server/guard"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/feed"
 )
@@ -26,7 +26,7 @@ import (
 // has the same stream as one who stays; while the turn runs, after its end, and
 // after a restart; by every door.
 func TestReaderCutAtEveryEvent(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	// A header that had to come first would say 200 where there is nothing more.
 	s := newStation(t, Config{KeepAlive: time.Minute}, func(s *Server) { s.bindings.OpenWithin = time.Minute })
 	for _, door := range bindings() {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/attach"
@@ -46,7 +46,7 @@ func heap() int64 {
 // TestBoundsOfWaitingCallers has callers of each door wait for the answers to messages with
 // large files. The files are on the disk: nothing of them stays in memory.
 func TestBoundsOfWaitingCallers(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	journal, err := store.Open(t.Context(), store.Config{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // childAccepts accepts messages from several callers, runs some of them, and
@@ -74,7 +74,7 @@ func settled(t *testing.T, dir string, promises []string) {
 }
 
 func TestKilledAtAnyTime(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	dir := t.TempDir()
 	for _, lines := range []int{1, 10, 200, 1000} {
 		c := startChild(t, "accepts", dir)
@@ -92,7 +92,7 @@ func TestKilledAtAnyTime(t *testing.T) {
 }
 
 func TestKilledAtEachCommit(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	for n := 1; n <= 12; n++ {
 		t.Run(strconv.Itoa(n), func(t *testing.T) {
 			t.Parallel()

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // flood accepts messages of a MiB each, and has finish end them.
@@ -35,7 +35,7 @@ func keepUp(t *testing.T, s *Store) {
 // TestFileAfterAFlood is small again at the next upkeep where its messages were withdrawn, and
 // soon where their tasks have ended: what they would take for an hour is more than there is for all.
 func TestFileAfterAFlood(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	clock := newClock()
 	const most = 8 << 20
 	s := open(t, Config{Now: clock.Now, Retention: Retention{Bytes: most}})

@@ -8,13 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // TestFileShrinksAfterRetention has many small tasks, as turns leave them, beside some that
 // stay, in a store that goes on: the file gets small without a restart.
 func TestFileShrinksAfterRetention(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	clock := newClock()
 	s := open(t, Config{Now: clock.Now})
 	const tasks = 2000

@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // logged returns the pages of the log that are not in the database yet.
@@ -77,7 +77,7 @@ func TestManyCommitsBringTheLookForward(t *testing.T) {
 
 // TestLogIsBounded has a load without a quiet moment.
 func TestLogIsBounded(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	s := open(t, Config{})
 	accept(t, s, 1, "task")
 	body := make([]byte, 1<<20)

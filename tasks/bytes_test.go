@@ -13,7 +13,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
@@ -205,7 +205,7 @@ func TestAnswersAreBounded(t *testing.T) {
 // TestBoundsOfReposedQuestions: a long question is posed again for each short answer that is
 // none, and all of it stays.
 func TestBoundsOfReposedQuestions(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	r := &asker{runner: newRunner(), late: &agent.NotUnderstoodError{Why: "What?"}}
 	e := newEngine(t, r)
@@ -241,7 +241,7 @@ func living() int {
 // TestBoundsOfWeight holds what a message is said to take to what it takes, also in the process
 // after this one.
 func TestBoundsOfWeight(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	const count = 8
 	value := func(text string) *a2a.Part {
 		var v any

@@ -25,6 +25,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/launch"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
@@ -188,7 +189,7 @@ func (d day) run(t *testing.T) map[string]*a2a.Task {
 // everything: each message has one task with one end, no command runs twice, and
 // no answer is lost but that of a command that was cut off.
 func TestKilledAtEachCommit(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	killAtEachCommit(t, day{}, day.check)
 }
@@ -197,7 +198,7 @@ func TestKilledAtEachCommit(t *testing.T) {
 // whenever it dies, the question can be answered, the task ends, and the command
 // has not run twice.
 func TestKilledAtEachCommitOfAQuestion(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	killAtEachCommit(t, day{Asks: true}, func(d day, t *testing.T, n int, made map[string]*a2a.Task) {
 		ran, task := d.ran(), made["m1"]

@@ -15,7 +15,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/feed"
 )
@@ -60,7 +60,7 @@ func (j *job) pieces(n int, each func()) {
 // TestBoundsOfReadersFarBehind: what is published beside a reader who does not read on leaves memory,
 // and the reader gets it all the same, in the same places.
 func TestBoundsOfReadersFarBehind(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	synctest.Test(t, func(t *testing.T) {
 		m := newMachine(t)
 		task := begin(t, m.e, request("m1", "c", "hi"))
@@ -128,7 +128,7 @@ func TestReadersBehindTheEnd(t *testing.T) {
 
 // TestBoundsOfQuestionsFarBehind: they are counted with what they say.
 func TestBoundsOfQuestionsFarBehind(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	synctest.Test(t, func(t *testing.T) {
 		m, task, j := askingMachine(t, time.Time{})
 		slow, quick := pull(m.resume(task.ID, "")), pull(m.resume(task.ID, ""))
@@ -165,7 +165,7 @@ func TestBoundsOfQuestionsFarBehind(t *testing.T) {
 // TestBoundsOfAJournalThatGrows: what the journal has behind the place that the
 // reader catches up with is no gap.
 func TestBoundsOfAJournalThatGrows(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	for n := range 4 { // the last page that is read ends in a batch of each place
 		synctest.Test(t, func(t *testing.T) {
@@ -218,7 +218,7 @@ func TestCallerOfALongTurn(t *testing.T) {
 
 // TestReaderBehindABrokenJournal: nothing is let go of that is nowhere else.
 func TestReaderBehindABrokenJournal(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		journal := &brokenJournal{Journal: newJournal(t)}

@@ -12,7 +12,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/feed"
@@ -21,7 +21,7 @@ import (
 // TestBoundsOfReplays: what readers who came back have in memory, of the events of a
 // task and of the task, is what their events say, however slowly they read.
 func TestBoundsOfReplays(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	const readers, large = 8, 1 << 19
 	for _, sender := range []string{"any", "of-whole-texts"} {
 		t.Run(sender, func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -27,7 +27,7 @@ func heavy(req *a2a.SendMessageRequest) *a2a.SendMessageRequest {
 // TestBoundsOfATaskThatDoesNotEnd: what it was sent stays in memory until it ends, so it takes no more at
 // some time, also after a restart; another task does, and this one has what it was sent before.
 func TestBoundsOfATaskThatDoesNotEnd(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	m := newMachine(t)
 	task := begin(t, m.e, heavy(request("m0", "c", "hi")))
@@ -68,7 +68,7 @@ func TestBoundsOfATaskThatDoesNotEnd(t *testing.T) {
 // TestBoundsOfManyTasks: all of them have a bound, and other agents a part of it; a task that
 // has ended gives back what it had.
 func TestBoundsOfManyTasks(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	m := newMachine(t, func(cfg *tasks.Config) { cfg.Workspace = &tasks.Workspace{} })
 	sent := 0
@@ -121,7 +121,7 @@ func TestBoundsOfManyTasks(t *testing.T) {
 
 // TestMessageToATurnThatHasTooMuchBehindIt makes a task of its own, if it names none.
 func TestMessageToATurnThatHasTooMuchBehindIt(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	m, now := steeringMachine(t, func(cfg *tasks.Config) { cfg.MidTurn = true })
 	now().stopTaking() // what is for a running turn has one of its own in the same task
 	task := begin(t, m.e, heavy(request("m0", "c", "hi")))
@@ -188,7 +188,7 @@ func TestManyFurtherMessages(t *testing.T) {
 // TestBoundsOfQuestionsWithoutEnd: a turn can ask without end, and the history of its task keeps what was
 // asked up to a bound, and each answer.
 func TestBoundsOfQuestionsWithoutEnd(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	m, task, j := askingMachine(t, time.Time{})
 	large := strings.Repeat("x", 100<<10)
@@ -218,7 +218,7 @@ func TestBoundsOfQuestionsWithoutEnd(t *testing.T) {
 
 // TestWithdrawnQuestionsWithoutEnd have the same bound: codex withdraws them before an answer.
 func TestWithdrawnQuestionsWithoutEnd(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	m, task, j := askingMachine(t, time.Time{})
 	large := strings.Repeat("x", 100<<10)
 	const asked = 60

@@ -9,13 +9,13 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // TestBoundsOfProgress, of one event and of a task: what a turn goes on to tell leaves room
 // for what else the journal has.
 func TestBoundsOfProgress(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	r := newRunner()
 	e := newEngine(t, r)

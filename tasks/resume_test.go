@@ -17,7 +17,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/feed"
@@ -205,7 +205,7 @@ func TestUnsavedTaskIsSavedLater(t *testing.T) {
 // TestBoundsOfALargeEvent: what is larger than what a full disk may hold up is let go
 // only on a full disk.
 func TestBoundsOfALargeEvent(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	m := newMachine(t)
 	id := begin(t, m.e, request("m1", "c", "hi")).ID

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -290,7 +290,7 @@ func TestProgress(t *testing.T) {
 // TestStalledReaders opens streams that nobody reads on. The turn must not wait,
 // nor the readers beside them; what they have not read they get when they go on.
 func TestStalledReaders(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	r := newRunner()
 	e := newEngine(t, r, func(c *tasks.Config) { c.Coalesce = time.Nanosecond }) // each delta an event
 	task := begin(t, e, request("m1", "c", "hi"))
@@ -334,6 +334,7 @@ func TestStalledReaders(t *testing.T) {
 // TestMemoryIsLinear: ten times the text takes ten times the memory, with
 // somebody who looks at the task now and then.
 func TestMemoryIsLinear(t *testing.T) {
+	longtest.Mark(t)
 	allocated := func(deltas int) uint64 {
 		r := newRunner()
 		e := newEngine(t, r, func(c *tasks.Config) { c.Coalesce = time.Nanosecond })

@@ -9,7 +9,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
 
@@ -53,7 +53,7 @@ func untold(event a2a.Event) bool {
 // TestBoundsOfToldQuestions: each event has all that are open, so of many that are large the
 // journal has less than was told, and readers who keep up have all of it.
 func TestBoundsOfToldQuestions(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	m, task, j := askingMachine(t, time.Time{})
 	reader := pull(m.resume(task.ID, ""))
@@ -91,7 +91,7 @@ func TestBoundsOfToldQuestions(t *testing.T) {
 
 // TestBoundsOfToldDiffs: beyond them a diff is shown at the end of its turn, and then whole.
 func TestBoundsOfToldDiffs(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	m := newMachine(t)
 	task := begin(t, m.e, request("m1", "c", "hi"))
@@ -114,7 +114,7 @@ func TestBoundsOfToldDiffs(t *testing.T) {
 // TestBoundsOfToldDrafts: where the whole message is never what was streamed of it, it is no
 // longer streamed, nor where its turn asks meanwhile.
 func TestBoundsOfToldDrafts(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	for _, asks := range []bool{false, true} {
 		t.Run(fmt.Sprint("asks ", asks), func(t *testing.T) { draftsInBounds(t, asks) })

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
 
@@ -64,7 +64,7 @@ func TestLongMemories(t *testing.T) {
 
 // TestHistoryMarksPeers: also what a peer said long ago is its words, and a long history is whole.
 func TestHistoryMarksPeers(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	body, _ := json.Marshal(map[string]any{"parts": []map[string]string{{"text": strings.Repeat("obey <me> ", 390)}}})
 	d := &double{}
 	for i := range 500 {

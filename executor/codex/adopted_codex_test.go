@@ -14,6 +14,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // The tests in this file go on, on the real codex, with what another program has begun.
@@ -47,7 +48,7 @@ func oldSession(t *testing.T, cfg config) string {
 // that the first bridges were made for, and of a model provider that is gone. They keep
 // their history, and the tools that are offered now are no reason to give them up.
 func TestForeignThreadsGoOn(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	elsewhere := func(t *testing.T, cfg config) string {
 		cfg.Child.Args = slices.Clone(cfg.Child.Args)

@@ -8,7 +8,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // The tests in this file run on the real codex and a provider that refuses one of its
@@ -67,7 +67,7 @@ func TestLimitOfOneModel(t *testing.T) {
 // TestLimitOfAModelBefore: where the turn before has named a model, codex may ask that once
 // more, to compact. What refuses then holds no other, until the model of all refuses, too.
 func TestLimitOfAModelBefore(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel() // it mostly waits
 	for name, between := range map[string]bool{"right after": false, "a turn later": true} {
 		t.Run(name, func(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // The tests in this file have the real codex ask, in each way that it can be
@@ -235,6 +236,7 @@ func TestPermissionMovesBeforeTheAnswer(t *testing.T) {
 
 // TestFolderOfACommandIsALink that a command has made: the question has where it leads.
 func TestFolderOfACommandIsALink(t *testing.T) {
+	longtest.Mark(t)
 	t.Parallel()
 	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), asks())
 	outside := codextest.Dir(t, "outside")
@@ -302,7 +304,7 @@ func TestMCP(t *testing.T) {
 // TestBoundsOfATurnThatAsksWithoutEnd: its questions are kept until its task ends, so beyond a bound they
 // are declined, and the turn goes on.
 func TestBoundsOfATurnThatAsksWithoutEnd(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	const calls = 26
 	filler := strings.Repeat("0123456789abcde ", 6400)

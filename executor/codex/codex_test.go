@@ -15,7 +15,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/rollout"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
@@ -68,7 +68,7 @@ func TestCancelHangingModel(t *testing.T) {
 // TestCancelAtOnce cancels turns that have hardly begun: codex loses an
 // interrupt that follows turn/start too closely.
 func TestCancelAtOnce(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), nil)
 	for i := range 20 {
@@ -111,7 +111,7 @@ func TestCancelEndsCommands(t *testing.T) {
 // TestLeftoversAreKilled cancels a turn whose command has put another process
 // out of codex's reach, and kills codex under one.
 func TestLeftoversAreKilled(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), nil)
 	for i, end := range []func(id string){
@@ -255,7 +255,7 @@ func TestModelFailures(t *testing.T) {
 // TestRoomOfCommandsLeftRunning: the user's conversation in which a command still runs keeps its
 // thread, and it; those of other agents, who have any number of them, do not.
 func TestRoomOfCommandsLeftRunning(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), func(c *config) { c.MaxThreads = 2 })
 	leave := func(id string, peer bool) {

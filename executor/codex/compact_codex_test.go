@@ -8,7 +8,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // The tests in this file run on the real codex and a model whose context is full.
@@ -112,7 +112,7 @@ func TestFullContextInMidTurn(t *testing.T) {
 
 // TestContextThatStaysFull fails the turn: the model has no room for a summary either.
 func TestContextThatStaysFull(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	e := onCodex(t, modeltest.Start(t, func(turn *fakemodel.Turn) {
 		if summarises(turn) || strings.Contains(turn.LastUserText(), "say big") {
@@ -196,6 +196,7 @@ func beingSummarised(t *testing.T) (*rig, *witness) {
 // TestDeathBehindACompaction before the turn that goes on: only the process that has
 // died knew where to go on.
 func TestDeathBehindACompaction(t *testing.T) {
+	longtest.Mark(t)
 	t.Parallel()
 	var compacted bool
 	model := modeltest.Start(t, func(turn *fakemodel.Turn) {

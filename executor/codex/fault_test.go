@@ -10,7 +10,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakecodex"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // The tests in this file run on an app-server that misbehaves as it is told.
@@ -58,6 +58,7 @@ func TestLostCompletionIsReadFromTheHistory(t *testing.T) {
 
 // TestLostIdleToo has nothing left but the idle timer, which looks before it ends.
 func TestLostIdleToo(t *testing.T) {
+	longtest.Mark(t)
 	t.Parallel()
 	e := onFake(t, "", func(c *config) { c.IdleTimeout = 4 * time.Second })
 	wantEnd(t, submit(t, e, "j1", "one", "!lose-completed").wait(t), agent.Completed, "")
@@ -65,6 +66,7 @@ func TestLostIdleToo(t *testing.T) {
 }
 
 func TestIdleTimerEndsTheTurn(t *testing.T) {
+	longtest.Mark(t)
 	t.Parallel()
 	e := onFake(t, "", func(c *config) { c.IdleTimeout = 4 * time.Second })
 	end := submit(t, e, "j1", "one", "!hang").wait(t)
@@ -77,7 +79,7 @@ func TestIdleTimerEndsTheTurn(t *testing.T) {
 
 // TestToolHasATimerOfItsOwn lets a silent tool outlast the idle timer.
 func TestToolHasATimerOfItsOwn(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	e := onFake(t, "", func(c *config) {
 		c.IdleTimeout, c.ItemTimeout = 4*time.Second, time.Minute
@@ -145,7 +147,7 @@ func TestDeathBeforeTheMessageWasTaken(t *testing.T) {
 // TestDeafChildIsReplaced hands a message to a codex that no longer reads. The
 // history shows that it was not taken, so it runs on the next child.
 func TestDeafChildIsReplaced(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	e := onFake(t, "", func(c *config) { c.Patience = 1500 * time.Millisecond })
 	wantEnd(t, submit(t, e, "j1", "one", "!deaf").wait(t), agent.Completed, "")
@@ -158,7 +160,7 @@ func TestDeafChildIsReplaced(t *testing.T) {
 
 // TestDeafBeforeTheThreadIsReplaced is deaf already when the thread is asked for.
 func TestDeafBeforeTheThreadIsReplaced(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	e := onFake(t, "once; no-answer thread/start; no-answer thread/loaded/list", func(c *config) { c.Patience = 5 * time.Second })
 	wantEnd(t, submit(t, e, "j1", "one", "hello").wait(t), agent.Completed, "")
@@ -170,7 +172,7 @@ func TestDeafBeforeTheThreadIsReplaced(t *testing.T) {
 // TestSlowThreadIsWaitedFor answers other calls meanwhile, as codex does while
 // its MCP servers start.
 func TestSlowThreadIsWaitedFor(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	e := onFake(t, "slow thread/start 12000", func(c *config) { c.Patience = 5 * time.Second })
 	wantEnd(t, submit(t, e, "j1", "one", "hello").wait(t), agent.Completed, "")

@@ -11,7 +11,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // The tests in this file run on the real codex: what behind a fork is to be known of the thread that it is of.
@@ -142,6 +142,7 @@ func TestCutBeforeAnotherProvider(t *testing.T) {
 
 // TestUnansweredBeforeAFork: what was canceled may be why another provider refuses the next message.
 func TestUnansweredBeforeAFork(t *testing.T) {
+	longtest.Mark(t)
 	t.Parallel()
 	before, held, _ := flagging(t)
 	m := onTheMove(t, before, flags(t, fakemodel.Keywords), nil)
@@ -156,7 +157,7 @@ func TestUnansweredBeforeAFork(t *testing.T) {
 
 // TestForkOfATakenOver: a conversation that was taken over has no tools to lose.
 func TestForkOfATakenOver(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	m := onTheMove(t, modeltest.Start(t, fakemodel.Keywords), modeltest.Start(t, fakemodel.Keywords), func(c *config) {
 		offers(&bench{answer: echo}, "list_peers")(c)

@@ -15,6 +15,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // given finds what subagents are told to do, and what they have done since.
@@ -67,6 +68,7 @@ func command(t *fakemodel.Turn, text string, done int) {
 // has made it: with a turn in a narrower sandbox, one in the conversation's own, and both
 // after a restart of codex.
 func TestSubagentMayWhatItsTurnMay(t *testing.T) {
+	longtest.Mark(t)
 	t.Parallel()
 	var dir string
 	e := onCodex(t, modeltest.Start(t, commanding), func(c *config) {
@@ -114,7 +116,7 @@ func TestSubagentMayWhatItsTurnMay(t *testing.T) {
 // TestSubagentAtWorkEndsWhereLessIsAllowed: it goes on beside turns that may what its own
 // might, and ends where one begins that may less.
 func TestSubagentAtWorkEndsWhereLessIsAllowed(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	e := onCodex(t, modeltest.Start(t, spawning), nil)
 	file := filepath.Join(codextest.Dir(t, "lines"), "file.31")
@@ -190,7 +192,7 @@ func TestConversationThatLoadsSlowly(t *testing.T) {
 
 // TestSubagentAtWorkEndsWhereMoreIsAllowed: it began in a turn that was to do less.
 func TestSubagentAtWorkEndsWhereMoreIsAllowed(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	var dir string
 	e := onCodex(t, modeltest.Start(t, spawning), func(c *config) { dir = c.Child.Dir })

@@ -12,6 +12,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 const (
@@ -104,7 +105,7 @@ func (x *tooled) called() {
 
 // TestToolOfANarrowFirstTurn of threads that were loaded for others, which never began.
 func TestToolOfANarrowFirstTurn(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	book := &notebook{}
 	x := tooled{t: t, own: agent.Never, narrow: agent.Options{Sandbox: agent.ReadOnly}}

@@ -8,13 +8,13 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // TestHeldUpCodexIsReplaced has a command hold the lock that codex takes for each new
 // conversation: that of another caller begins all the same.
 func TestHeldUpCodexIsReplaced(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	cfg, _ := inYard(t, modeltest.Start(t, fakemodel.Keywords), agent.OnRequest, "plain")
 	home := ""

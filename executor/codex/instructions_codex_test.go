@@ -10,7 +10,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // The tests in this file run on the real codex: what the model reads of the
@@ -141,7 +141,7 @@ func TestInstructionsOverARestart(t *testing.T) {
 // TestInstructionsOutliveACompaction: codex makes the beginning of a thread anew
 // then, of what it was loaded with, and drops what turns had with them.
 func TestInstructionsOutliveACompaction(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	for name, c := range map[string]struct {
 		change, restart bool

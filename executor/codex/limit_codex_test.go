@@ -9,6 +9,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 func TestUsageLimitPausesTheQueue(t *testing.T) {
@@ -56,6 +57,7 @@ func TestShortRateLimitCostsNothing(t *testing.T) {
 
 // TestLongRateLimitFailsSoon has codex told to come back in an hour.
 func TestLongRateLimitFailsSoon(t *testing.T) {
+	longtest.Mark(t)
 	t.Parallel() // it mostly waits
 	e, model, _ := onDoor(t, func(turn *fakemodel.Turn) {
 		turn.FailWith(http.StatusTooManyRequests, http.Header{"Retry-After": {"3600"}}, `{"error":{"message":"slow down"}}`)

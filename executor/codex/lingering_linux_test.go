@@ -12,6 +12,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
@@ -49,7 +50,7 @@ func TestThreadsDoNotLinger(t *testing.T) {
 // TestSubagentsStayWhereThreadsDoNotLinger: what others do in conversations of their own ends no
 // subagent that goes on after its turn, and what other agents do unloads none of the user's at once.
 func TestSubagentsStayWhereThreadsDoNotLinger(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	var wire lockedBuffer
 	e := onCodex(t, modeltest.Start(t, spawning), func(c *config) { c.MaxThreads, c.MaxLingering, c.Child.Wire = 1, 6, &wire })

@@ -15,6 +15,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // The tests in this file run on the real codex with its built-in provider, whose
@@ -104,6 +105,7 @@ func TestLoginByDeviceCode(t *testing.T) {
 // TestLoginOfAPeersMessage is begun for none of them: the first message of the user's has it,
 // and none of the others is shown it, before or after.
 func TestLoginOfAPeersMessage(t *testing.T) {
+	longtest.Mark(t)
 	t.Parallel() // it mostly waits
 	h := onLogin(t, "", "", nil)
 	peer := func(id, context string) *witness {
@@ -141,6 +143,7 @@ func TestLoginOfAPeersMessage(t *testing.T) {
 
 // TestCredentialThatAppears has somebody else log codex in.
 func TestCredentialThatAppears(t *testing.T) {
+	longtest.Mark(t)
 	t.Parallel() // it mostly waits
 	h := onLogin(t, "", "", nil)
 	w := submit(t, h.rig, "j1", "one", "say one")
@@ -154,7 +157,7 @@ func TestCredentialThatAppears(t *testing.T) {
 // TestCredentialThatIsReplaced has codex restarted: it would go on with the one
 // that it has.
 func TestCredentialThatIsReplaced(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel() // it mostly waits
 	h := onLogin(t, `{"OPENAI_API_KEY":"sk-bad"}`, "sk-bad", nil)
 	w := submit(t, h.rig, "j1", "one", "say one")
@@ -175,7 +178,7 @@ func TestCredentialThatIsReplaced(t *testing.T) {
 // TestCredentialIsReplacedBesideAQuestion: a turn that waits for its answer keeps codex from being restarted,
 // and the message that waits for that says so.
 func TestCredentialIsReplacedBesideAQuestion(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel() // it mostly waits
 	h := onLogin(t, `{"OPENAI_API_KEY":"sk-old"}`, "sk-bad", func(c *config) {
 		c.Thread.ApprovalPolicy, c.Thread.Sandbox = agent.OnRequest, agent.WorkspaceWrite

@@ -10,7 +10,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakelogin"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // TestExpiredLogin has a ChatGPT login whose refresh token was used by another.
@@ -31,7 +31,7 @@ func TestExpiredLogin(t *testing.T) {
 // TestExpiredLoginThatWasRenewed: the file is newer than codex is, and what is in it may be another's. That is found out
 // before a code is given: it is a login of the codex that was asked for it, and ends with it.
 func TestExpiredLoginThatWasRenewed(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel() // it mostly waits
 	h := onLogin(t, "chatgpt", "", func(c *config) { c.RefreshEvery = 300 * time.Millisecond })
 	h.started(t)

@@ -7,13 +7,13 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // TestMessagesOfATurnAreBounded: an endpoint that has more to say is not heard to its end,
 // and what it has said until then is kept.
 func TestMessagesOfATurnAreBounded(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	const most = 20
 	model := modeltest.Start(t, func(m *fakemodel.Turn) {

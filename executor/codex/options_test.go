@@ -12,6 +12,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // look is a command that shows what a turn runs with: where, and whether it may
@@ -22,7 +23,7 @@ const look = "run pwd -P; touch here && echo writes"
 // which would keep it for the turns that follow. They must not notice, neither on
 // the same thread nor on one that was resumed by another process.
 func TestOptionsAreOneTurns(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	model := modeltest.Start(t, fakemodel.Keywords)
 	cfg := codexConfig(t, model)

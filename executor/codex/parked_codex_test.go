@@ -10,7 +10,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 func wantParked(t *testing.T, e *rig, parked, working int) {
@@ -24,7 +24,7 @@ func wantParked(t *testing.T, e *rig, parked, working int) {
 // TestQuestionsOfEachKindHoldNoSlot: other turns run meanwhile, and the answer has its
 // effect.
 func TestQuestionsOfEachKindHoldNoSlot(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	e := onCodex(t, modeltest.Start(t, fakemodel.Keywords), func(c *config) {
 		withMCP()(c)

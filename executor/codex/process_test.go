@@ -19,6 +19,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // The tests in this file kill whole processes: the test binary itself is one.
@@ -172,7 +173,7 @@ func instants() []time.Duration {
 
 // TestKilledAtAnyPoint kills the process at instants around its command.
 func TestKilledAtAnyPoint(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	model := modeltest.Start(t, fakemodel.Keywords)
 	for _, after := range instants() {
@@ -192,7 +193,7 @@ func TestKilledAtAnyPoint(t *testing.T) {
 // TestCommandThatKills has the command itself kill codex, or us, right after its
 // effect: faster than either can say that it began.
 func TestCommandThatKills(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	for name, victim := range map[string]string{
 		"codex": "$PPID",
@@ -212,7 +213,7 @@ func TestCommandThatKills(t *testing.T) {
 
 // TestChildKilledAnywhere kills codex alone, at instants around the command.
 func TestChildKilledAnywhere(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	model := modeltest.Start(t, fakemodel.Keywords)
 	for _, after := range instants() {

@@ -14,6 +14,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/within"
 )
 
@@ -148,6 +149,7 @@ func TestFolderSwappedAllTheTime(t *testing.T) {
 
 // TestFolderOfASubagent: what a turn hands to a subagent has the turn's sandbox.
 func TestFolderOfASubagent(t *testing.T) {
+	longtest.Mark(t)
 	t.Parallel()
 	spawn, _ := json.Marshal(map[string]any{"task_name": "sub", "message": "do it"})
 	var commands []string
@@ -176,7 +178,7 @@ func TestFolderOfASubagent(t *testing.T) {
 // TestRootsOfTheConfiguration: where the user's configuration lets commands write what
 // they must not, no turn runs.
 func TestRootsOfTheConfiguration(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	cfg, y := inYard(t, modeltest.Start(t, fakemodel.Keywords), agent.Never, "plain")
 	cfg.Child.Args = append(cfg.Child.Args, "-c", `sandbox_workspace_write.writable_roots=["`+y.outside+`"]`)
@@ -199,7 +201,7 @@ func TestRootsOfTheConfiguration(t *testing.T) {
 // TestRootsOfAJob: where threads have no sandbox, a job that asks for one has none in which
 // its commands write what they must not.
 func TestRootsOfAJob(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	cfg, y := inYard(t, modeltest.Start(t, fakemodel.Keywords), agent.Never, "plain")
 	cfg.Thread.Sandbox = agent.FullAccess

@@ -12,6 +12,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // scripting is codex with a model that is offered its tools in scripts, and has one run that it
@@ -147,7 +148,7 @@ func TestScriptOfAConversationLetGo(t *testing.T) {
 
 // TestScriptEndsWhereLessIsAllowed, and the conversation is what it was.
 func TestScriptEndsWhereLessIsAllowed(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	e := scripting(t, agent.Never, agent.FullAccess)
 	file := filepath.Join(codextest.Dir(t, "outside"), "file")
@@ -201,7 +202,7 @@ func TestScriptInALaterTurn(t *testing.T) {
 
 // TestScriptStandsStill between the turns of its conversation, and goes on in the next.
 func TestScriptStandsStill(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	e := scripting(t, agent.Never, agent.FullAccess)
 	file := filepath.Join(codextest.Dir(t, "outside"), "file")
@@ -246,7 +247,7 @@ func TestFormOfAScriptInALaterTurn(t *testing.T) {
 
 // TestScriptEndsWithACancel of any turn of its conversation.
 func TestScriptEndsWithACancel(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	e := scripting(t, agent.Never, agent.FullAccess)
 	file := filepath.Join(codextest.Dir(t, "outside"), "file")

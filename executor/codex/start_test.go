@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // The tests in this file are about the way of a message to its turn.
@@ -104,6 +105,7 @@ func TestDeafHistory(t *testing.T) {
 
 // TestCancelWhileStarting cancels while codex has not answered turn/start.
 func TestCancelWhileStarting(t *testing.T) {
+	longtest.Mark(t)
 	t.Parallel()
 	for name, test := range map[string]struct {
 		stop    func(*rig) error
@@ -145,6 +147,7 @@ func TestUnloadThatIsCut(t *testing.T) {
 
 // TestThreadThatComesTooLate is put away again: nobody would ever use it.
 func TestThreadThatComesTooLate(t *testing.T) {
+	longtest.Mark(t)
 	t.Parallel()
 	var wire lockedBuffer
 	e := onFake(t, "slow thread/start 3000", func(c *config) { c.Child.Wire = &wire })
@@ -161,6 +164,7 @@ func TestThreadThatComesTooLate(t *testing.T) {
 // TestKnownThreadThatComesTooLate is put away, too, before it is loaded again: it would stay loaded
 // for ever.
 func TestKnownThreadThatComesTooLate(t *testing.T) {
+	longtest.Mark(t)
 	t.Parallel()
 	var wire lockedBuffer
 	state := t.TempDir()

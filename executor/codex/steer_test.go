@@ -16,7 +16,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // The tests in this file steer turns of the real codex.
@@ -95,7 +95,7 @@ func TestSteerInTime(t *testing.T) {
 // TestSteerAtOnce steers turns that have hardly begun, and such that are just
 // ending: each message is answered once.
 func TestSteerAtOnce(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	model := modeltest.Start(t, fakemodel.Keywords)
 	e := onCodex(t, model, nil)
@@ -125,7 +125,7 @@ func TestSteerAtOnce(t *testing.T) {
 }
 
 func TestSteerBurst(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	for _, busy := range []string{"hang", runUntilTaken} {
 		t.Run(strings.Fields(busy)[0], func(t *testing.T) {
@@ -250,7 +250,7 @@ func wantHistory(t *testing.T, cfg config, book *notebook, want []string) {
 
 // TestSteerAndDeath kills codex under a turn that was steered.
 func TestSteerAndDeath(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	t.Run("arrived", func(t *testing.T) { // is part of the turn that is run again
 		var told atomic.Int32

@@ -9,7 +9,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // The tests in this file steer turns that do not take it as they should.
@@ -29,7 +29,7 @@ func (b *notebook) attemptsAt(job string) int {
 
 // TestSteerGoesWrong has each message answered once, in the turn or in one of its own.
 func TestSteerGoesWrong(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	cases := map[string]struct {
 		script, turn string
@@ -141,7 +141,7 @@ func steerCut(t *testing.T, e *rig, into, id, text string, cut *executor.Cut) *w
 // TestSteerOfTheProcessBefore finds out what became of a message to a turn that
 // neither process has seen the end of.
 func TestSteerOfTheProcessBefore(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	cases := map[string]struct {
 		action  string // of the first process's turn, once it was steered

@@ -15,6 +15,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 var spawned = regexp.MustCompile(`spawn ([a-z]+) (/[^ "\\]+)`)
@@ -122,7 +123,7 @@ func TestSubagentEndsWithItsTurn(t *testing.T) {
 // TestSubagentsOfPeersEndWithTheirTurn, also where that ends well: another agent has any number of
 // conversations, and what goes on counts among no turns.
 func TestSubagentsOfPeersEndWithTheirTurn(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	e := onCodex(t, modeltest.Start(t, spawning), nil)
 	file := filepath.Join(codextest.Dir(t, "lines"), "file.21")
@@ -134,6 +135,7 @@ func TestSubagentsOfPeersEndWithTheirTurn(t *testing.T) {
 // TestSubagentOfAnEarlierTurn goes on after its turn has ended well, until one of its
 // conversation is canceled; that of another conversation goes on.
 func TestSubagentOfAnEarlierTurn(t *testing.T) {
+	longtest.Mark(t)
 	t.Parallel()
 	e := onCodex(t, modeltest.Start(t, spawning), nil)
 	dir := codextest.Dir(t, "lines")
@@ -152,7 +154,7 @@ func TestSubagentOfAnEarlierTurn(t *testing.T) {
 
 // TestSubagentThatBeginsTooLate: its turn is canceled while it is being made.
 func TestSubagentThatBeginsTooLate(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	e := onCodex(t, modeltest.Start(t, spawning), nil)
 	dir := codextest.Dir(t, "lines")

@@ -12,7 +12,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // The tests in this file run on the real codex and a model that refuses once: the attempt is taken out
@@ -37,7 +37,7 @@ func onceRefusing(t *testing.T) (model *modeltest.Model, refuse *atomic.Bool, so
 
 // TestInstructionsOfARefusedTurn are told again: by the same process, and by the next.
 func TestInstructionsOfARefusedTurn(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	for _, restart := range []bool{false, true} {
 		model, refuse, soon := onceRefusing(t)
@@ -60,7 +60,7 @@ func TestInstructionsOfARefusedTurn(t *testing.T) {
 
 // TestNoticesOfARefusedTurn: that the history was lost, or has words of nobody, is told again.
 func TestNoticesOfARefusedTurn(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	for _, notice := range []string{"could not be loaded and is lost", "Another process of this machine has put words"} {
 		model, refuse, soon := onceRefusing(t)
@@ -87,7 +87,7 @@ func TestNoticesOfARefusedTurn(t *testing.T) {
 // TestWordsOfNobodyInAThreadThatIsLetGo: that the model has to be told of them is known also after the
 // thread was unloaded.
 func TestWordsOfNobodyInAThreadThatIsLetGo(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	q := newQueued(t, func(_ *queued, c *config) { c.MaxThreads, c.Journal = 1, &notebook{} })
 	submit(t, q.e, "j2", "one", "background until [ -e letgo ]; do sleep 0.1; done").wait(t)
@@ -104,7 +104,7 @@ func TestWordsOfNobodyInAThreadThatIsLetGo(t *testing.T) {
 // TestWordsOfNobodyBehindASummary: the model is told of them again where codex summarises, also when the
 // thread was let go of meanwhile.
 func TestWordsOfNobodyBehindASummary(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	q := newQueuedOn(t, modeltest.Start(t, summarising), func(_ *queued, c *config) {
 		c.MaxThreads, c.Journal, c.Thread.Model = 1, &notebook{}, "gpt-6.1-sol"
@@ -128,7 +128,7 @@ func TestWordsOfNobodyBehindASummary(t *testing.T) {
 // TestModelThatIsRefused: a message that names a model which the provider refuses fails, and is no
 // message of the conversation, so that codex does not ask that model for a summary before the next.
 func TestModelThatIsRefused(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	for _, status := range []int{http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests, http.StatusServiceUnavailable} {
 		model := modeltest.Start(t, func(turn *fakemodel.Turn) {
@@ -200,6 +200,7 @@ func onTwoModels(t *testing.T, change func(*config)) (*rig, *modeltest.Model) {
 // TestInstructionsOfAnotherModel: those that changed hold in a turn before which codex compacts, and no
 // more when they were taken back.
 func TestInstructionsOfAnotherModel(t *testing.T) {
+	longtest.Mark(t)
 	t.Parallel()
 	var p persona
 	p.is("PERSONA-one")
@@ -246,7 +247,7 @@ func TestInstructionsOfARefusedModel(t *testing.T) {
 
 // TestNoticeOfNobodyAndACancel: the user's own words that are cancelled are not said to be nobody's.
 func TestNoticeOfNobodyAndACancel(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	q := newQueuedOn(t, modeltest.Start(t, fakemodel.Keywords), func(_ *queued, c *config) { c.Thread.Model = "gpt-6.1-sol" })
 	submit(t, q.e, "j2", "one", "background until [ -e stopnow ]; do sleep 0.1; done; touch over").wait(t)

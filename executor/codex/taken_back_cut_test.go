@@ -15,12 +15,14 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // The tests in this file run on the real codex: something dies where a message is taken back.
 
 // TestMessageThatWasRefusedBefore: the end of its turn is found by the next process.
 func TestMessageThatWasRefusedBefore(t *testing.T) {
+	longtest.Mark(t)
 	t.Parallel()
 	model, _, release := flagging(t)
 	release()

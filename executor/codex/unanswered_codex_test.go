@@ -12,7 +12,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // The tests in this file run on the real codex: what is in the way of the next messages, and is not the
@@ -125,7 +125,7 @@ func TestRefusedBehindACancel(t *testing.T) {
 
 // TestRefusedBehindAnAttemptThatWorked: what an attempt has done stays, whatever becomes of the others.
 func TestRefusedBehindAnAttemptThatWorked(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	var hung, compacted, refused atomic.Bool
 	model := modeltest.Start(t, func(turn *fakemodel.Turn) {

@@ -13,7 +13,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // The tests in this file run on the real codex: what of a conversation goes with a message that the
@@ -100,7 +100,7 @@ func TestPlannedBeforeARefusal(t *testing.T) {
 
 // TestForeignTurnsBehindACancel: what another codex has done in the conversation since stays.
 func TestForeignTurnsBehindACancel(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	var hung atomic.Bool
 	cfg := codexConfig(t, flags(t, func(turn *fakemodel.Turn) {
@@ -128,7 +128,7 @@ func TestForeignTurnsBehindACancel(t *testing.T) {
 // TestMessageThatIsTooLongByWords: an endpoint that says in words that the context is full has the message
 // that alone is too long left out.
 func TestMessageThatIsTooLongByWords(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	e := onCodex(t, modeltest.Start(t, func(turn *fakemodel.Turn) {
 		switch {
@@ -153,7 +153,7 @@ func TestMessageThatIsTooLongByWords(t *testing.T) {
 // TestRefusedBehindASubagentsEnd: that a subagent has ended codex tells in the next turn, whatever the model
 // has read.
 func TestRefusedBehindASubagentsEnd(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	var ended atomic.Bool
 	e := onCodex(t, flags(t, func(turn *fakemodel.Turn) {
@@ -187,7 +187,7 @@ func TestRefusedBehindASubagentsEnd(t *testing.T) {
 
 // TestHeldBesideACommand: of a message whose attempt was held beside a command, both attempts are taken out.
 func TestHeldBesideACommand(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	var refuses atomic.Bool
 	model := modeltest.Start(t, func(turn *fakemodel.Turn) {
@@ -218,6 +218,7 @@ func TestHeldBesideACommand(t *testing.T) {
 // TestCalledBeforeTwoRefusals: what a command has done in a turn stays, also behind a first refusal, after
 // which codex goes on in another file.
 func TestCalledBeforeTwoRefusals(t *testing.T) {
+	longtest.Mark(t)
 	t.Parallel()
 	cfg := codexConfig(t, flags(t, fakemodel.Keywords))
 	cfg.Journal = &notebook{}
@@ -264,7 +265,7 @@ func TestPassingBehindARestart(t *testing.T) {
 
 // TestTooLongByWordsBehindACancel: what alone is too long and was canceled goes with the next message.
 func TestTooLongByWordsBehindACancel(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	var asked atomic.Bool
 	e := onCodex(t, modeltest.Start(t, func(turn *fakemodel.Turn) {
@@ -285,7 +286,7 @@ func TestTooLongByWordsBehindACancel(t *testing.T) {
 // TestRefusedBehindLargeTurns: a message that is refused is taken out also where codex's list of the turns
 // before it is too long to be read.
 func TestRefusedBehindLargeTurns(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	cfg := codexConfig(t, flags(t, func(turn *fakemodel.Turn) {
 		if n := len(turn.NewToolOutputs()); strings.Contains(turn.LastUserText(), "much") && n < 6 {
@@ -305,6 +306,7 @@ func TestRefusedBehindLargeTurns(t *testing.T) {
 // TestLostHistoryBehindARefusal: that its history is lost the model is told again where the turn that had
 // this with it is taken out.
 func TestLostHistoryBehindARefusal(t *testing.T) {
+	longtest.Mark(t)
 	t.Parallel()
 	var hung atomic.Bool
 	model := flags(t, func(turn *fakemodel.Turn) {

@@ -17,6 +17,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // A queued is a conversation into whose queue of codex's own somebody else writes.
@@ -91,7 +92,7 @@ func (q *queued) next(t *testing.T) string {
 // the turn that codex begins for it is ended, and the next message has one of its own, in a history
 // without those words.
 func TestTurnsOfNobody(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	q := newQueued(t, nil)
 	q.put(t, "hang QUEUED")
@@ -102,7 +103,7 @@ func TestTurnsOfNobody(t *testing.T) {
 // TestWordsOfNobody: words that cannot be taken out of the history, because that would end a command
 // that goes on, are said to be nobody's.
 func TestWordsOfNobody(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	q := newQueued(t, nil)
 	submit(t, q.e, "j2", "one", "background sleep 64.75").wait(t)
@@ -119,7 +120,7 @@ func TestWordsOfNobody(t *testing.T) {
 // TestTurnsOfNobodyBehindOurs: as above, of a turn that codex begins as soon as one of ours has
 // ended, which may be before we know that it has.
 func TestTurnsOfNobodyBehindOurs(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	q := newQueued(t, nil)
 	w := submit(t, q.e, "j2", "one", "run sleep 2")
@@ -162,7 +163,7 @@ func TestQueueOfAThreadThatIsNotLoaded(t *testing.T) {
 
 // TestTurnsOfNobodyInAThreadThatLingers: codex keeps a thread for a minute that we have let go of.
 func TestTurnsOfNobodyInAThreadThatLingers(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	q := newQueued(t, func(_ *queued, c *config) { c.MaxThreads = 1 })
 	submit(t, q.e, "j2", "two", "say hello").wait(t)
@@ -193,7 +194,7 @@ func (w *waiting) Received(line []byte) {
 
 // TestEndedTurnOfNobody: such a turn may have ended before it is looked for.
 func TestEndedTurnOfNobody(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	wire := &waiting{}
 	q := newQueued(t, func(q *queued, c *config) {
@@ -228,7 +229,7 @@ func TestEndedTurnOfNobody(t *testing.T) {
 // TestMessageInATurnOfNobody: where codex begins such a turn between the look at its queue and the
 // begin of ours, it takes the message into it. The turn is ended, and said to be none.
 func TestMessageInATurnOfNobody(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	q := newQueued(t, func(q *queued, c *config) {
 		c.Trace = func(j executor.Job, _ int) agent.TraceContext {

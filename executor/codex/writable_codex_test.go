@@ -11,6 +11,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // inOpenYard is an executor in whose yard codex may ask to write more.
@@ -77,6 +78,7 @@ func TestOpenedPathIsNotSwapped(t *testing.T) {
 // TestOpenedPathElsewhere: a path that commands cannot replace is opened, alone, and counts for
 // what is asked after it.
 func TestOpenedPathElsewhere(t *testing.T) {
+	longtest.Mark(t)
 	t.Parallel()
 	e, y := inOpenYard(t)
 	other := codextest.Dir(t, "other")

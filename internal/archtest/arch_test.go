@@ -122,6 +122,7 @@ var allowed = map[string][]string{
 	"internal/test/tcksut":           {"adapter", "agent", "executor", "internal/netguard", "server", "server/wire", "store", "tasks", "tasks/feed", "tasks/push"},
 	"internal/archtest":              {},
 	"internal/test/sim":              {"agent", "executor", "store", "tasks"},
+	"internal/test/longtest":         {},
 	"internal/test/leaktest":         {},
 	"internal/test/leasetest":        {},
 	"internal/sleep":                 {},

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // planOn makes codex offer update_plan, which it does not by default.
@@ -16,7 +16,7 @@ var planOn = []string{"-c", "tools.update_plan.enabled=true"}
 
 // TestKeywordsInCodex proves each command by what the real codex makes of it.
 func TestKeywordsInCodex(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	c := start(t, fakemodel.Keywords, planOn...)
 	for _, test := range []struct {
@@ -199,7 +199,7 @@ func TestPatchForAnUnknownModel(t *testing.T) {
 }
 
 func TestLongStreamThroughCodex(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	c := start(t, fakemodel.Keywords)
 	got := c.run(c.thread(), "stream 60000 8")

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // crowd has so many notifications of a sender wait for receivers that hang.
@@ -89,7 +89,7 @@ func TestGivenUpWhereItIsFull(t *testing.T) {
 // TestFullOfBytes: what waits has a bound in bytes, which counts what is about to be put into
 // the outbox, in this process and the next.
 func TestFullOfBytes(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	inWorld(t, func(w *world) {
 		reserve := func(sender string, bytes int, want bool) {
 			t.Helper()

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // tell hands the desk what codex says of a thread that is not ours.
@@ -65,7 +65,7 @@ func TestChangesOfAgents(t *testing.T) {
 // TestBoundsOfChangesOfAgents: what has no room is not known, and has room when the others
 // are done.
 func TestBoundsOfChangesOfAgents(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	t.Parallel()
 	e := NewDesk(Bounds{})
 	tell(e, appserver.NoteTurnStarted, "one", agentTurn)

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 )
 
 // TestReadTraceOfWhatIsPutInItsPlace: the file is in codex's home, which commands may own.
@@ -38,7 +38,7 @@ func TestReadTraceOfWhatIsPutInItsPlace(t *testing.T) {
 // TestReadTracePastLongLines: a line that is too long is passed over where the message
 // stands elsewhere, and nothing is said of one that is not found.
 func TestReadTracePastLongLines(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	long := func() io.Reader {
 		return io.MultiReader(strings.NewReader(`{"timestamp":"t","type":"response_item","payload":{"type":"message","x":[`),
 			bytes.NewReader(bytes.Repeat([]byte("1,"), mostLine/2+1<<17)), strings.NewReader("1]}}\n"))
@@ -55,7 +55,7 @@ func TestReadTracePastLongLines(t *testing.T) {
 // TestReadTraceOfManyTurns: what is remembered of a file has a bound, beyond which each turn
 // may have called a tool.
 func TestReadTraceOfManyTurns(t *testing.T) {
-	codextest.Long(t)
+	longtest.Mark(t)
 	const ours = `{"type":"event_msg","payload":{"type":"item_completed","turn_id":"ours","item":{"type":"UserMessage","client_id":"c1"}}}` + "\n"
 	for n, many := range map[int]bool{mostTurns: false, mostTurns + 1: true} {
 		text := bytes.NewBufferString(ours)

@@ -34,14 +34,6 @@ func Bin(tb testing.TB) string {
 	return bin
 }
 
-// Long leaves a test out of make test, which is run for each change, to make test-all.
-func Long(tb testing.TB) {
-	tb.Helper()
-	if testing.Short() {
-		tb.Skip("make test-all runs it")
-	}
-}
-
 // Home returns a fresh CODEX_HOME that is removed with the test.
 func Home(tb testing.TB) string {
 	tb.Helper()
