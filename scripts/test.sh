@@ -19,7 +19,7 @@ if [ -z "${ALL:-}" ]; then
 	each+=(-short)
 	ends=(./e2e ./e2e/chaos)
 fi
-go test -vet=off -count=1 -run '^TestScratch$' ./internal/test/codextest  # whether tests can have homes for codex here
+go test -vet=off -count=1 -run '^TestScratch$' ./internal/test/codextest # whether tests can have homes for codex here
 if ! command -v "${CC:-gcc}" >/dev/null 2>&1; then
 	echo "test: no C compiler: the tests run without the race detector (Debian: apt-get install gcc libc6-dev)" >&2
 	mapfile -t packages < <(go list ./... | grep -v /e2e/)
