@@ -81,4 +81,7 @@ func TestRefusedDeletion(t *testing.T) {
 	if err := e.Delete(t.Context(), "some"); !errors.As(err, new(codex.RefusedError)) {
 		t.Errorf("refused: %v", err)
 	}
+	if words := (codex.RefusedError{Words: "no"}).Error(); words != "no" {
+		t.Errorf("without an error it says %q", words)
+	}
 }
