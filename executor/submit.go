@@ -120,9 +120,7 @@ func (e *Executor) Cancel(ctx context.Context, jobID string) error {
 // job, and then closes the driver. It returns when all of it is gone, or with an
 // error when ctx ended first and the agent had to be killed. Closing twice is fine.
 func (e *Executor) Close(ctx context.Context) error {
-	e.mu.Lock()
-	e.closed = true
-	e.mu.Unlock()
+	e.takeNoMore()
 	e.stop(ErrShutdown)
 	served := make(chan struct{})
 	go func() {
@@ -130,6 +128,13 @@ func (e *Executor) Close(ctx context.Context) error {
 		close(served)
 	}()
 	return e.driver.Close(ctx, served)
+}
+
+// takeNoMore refuses new jobs, and has none begin.
+func (e *Executor) takeNoMore() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.closed = true
 }
 
 // Answer gives the answer to a question that a job has asked. Where all slots are
