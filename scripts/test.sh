@@ -15,9 +15,11 @@ fi
 cores=$(getconf _NPROCESSORS_ONLN)
 each=(go test -vet=off -parallel $((2 * cores)) -shuffle=on -timeout 25m) # make lint has vetted them
 ends=(./e2e/...)
+at=$cores # packages at the same time
 if [ -z "${ALL:-}" ]; then
 	each+=(-short)
 	ends=(./e2e ./e2e/chaos)
+	at=$((cores + 1)) # what is left waits more than it computes
 fi
 go test -vet=off -count=1 -run '^TestScratch$' ./internal/test/codextest # whether tests can have homes for codex here
 if ! command -v "${CC:-gcc}" >/dev/null 2>&1; then
@@ -42,7 +44,7 @@ trap 'kill -INT -- -"$beside" 2>/dev/null || :; rm -f "$said"' EXIT
 heavy='^Test(BoundsOf|KilledAt)'
 failed=0
 mapfile -t packages < <(printf '%s\n' ./executor/codex ./tasks ./server ./channel && go list ./... | grep -v /e2e)
-CGO_ENABLED=1 "${each[@]}" -skip "$heavy" -race -gcflags='modernc.org/...=-race=false' -gcflags='zombiezen.com/...=-d=checkptr=0' -p "$cores" "${packages[@]}" || failed=1
+CGO_ENABLED=1 "${each[@]}" -skip "$heavy" -race -gcflags='modernc.org/...=-race=false' -gcflags='zombiezen.com/...=-d=checkptr=0' -p "$at" "${packages[@]}" || failed=1
 if [ -n "${ALL:-}" ]; then
 	mapfile -t packages < <(grep -rlE "^func ${heavy#^}" --include='*_test.go' --exclude-dir='.?*' . | xargs -n 1 dirname | grep -v '^./e2e' | sort -u)
 	"${each[@]}" -p 1 -run "$heavy" "${packages[@]}" || failed=1
