@@ -145,7 +145,7 @@ func TestUnloadThatIsCut(t *testing.T) {
 	wantEnd(t, submit(t, e, "j3", "one", "again").wait(t), agent.Completed, "")
 }
 
-// TestThreadThatComesTooLate is put away again: nobody would ever use it.
+// TestThreadThatComesTooLate is put away again: no message would ever use it.
 func TestThreadThatComesTooLate(t *testing.T) {
 	longtest.Mark(t)
 	t.Parallel()
