@@ -44,8 +44,8 @@ func (m *mutes) leave(turn any) {
 // notice is what is said of questions that were declined because they must not wait.
 func (m *mutes) notice(n int) string {
 	if m.most == 0 {
-		return fmt.Sprintf("Questions that were declined, for nobody may answer them here: %d. Answers of another agent are not taken. codex goes on without them.", n)
+		return fmt.Sprintf("Questions that were declined, for they can have no answer here: %d. Answers of another agent are not taken. codex goes on without them.", n)
 	}
-	return fmt.Sprintf("Questions that were declined, for nobody may be there to answer them: %d. Answers of another agent are not taken, and at most %d turns "+
+	return fmt.Sprintf("Questions that were declined, for an answer to them may never come: %d. Answers of another agent are not taken, and at most %d turns "+
 		"of such messages wait for those of people, in the console or by `runtime task`. codex goes on without them.", n, m.most)
 }

@@ -42,7 +42,7 @@ func TestMuteQuestionsAreFew(t *testing.T) {
 			e.asking(fmt.Sprint("peer-", i+1), mute)
 		}
 		for i := range 8 {
-			e.wantDeclined(fmt.Sprint("more-", i), "for nobody may be there to answer them: 1. Answers of another agent are not taken, and at most 4 turns")
+			e.wantDeclined(fmt.Sprint("more-", i), "for an answer to them may never come: 1. Answers of another agent are not taken, and at most 4 turns")
 		}
 		e.wantParked(4)
 		user, asked := e.asking("user")
@@ -65,8 +65,8 @@ func TestMuteQuestionsLeavePlaces(t *testing.T) {
 		says                           string
 	}{
 		"half":         {0, 4, 0, 2, "at most 2 turns"},
-		"of one":       {0, 1, 0, 0, "nobody may answer them here"},
-		"none":         {-1, 64, 0, 0, "nobody may answer them here"},
+		"of one":       {0, 1, 0, 0, "they can have no answer here"},
+		"none":         {-1, 64, 0, 0, "they can have no answer here"},
 		"all are full": {0, 4, 4, 0, "at most 2 turns"},
 		"but one":      {0, 4, 3, 1, "at most 2 turns"},
 	} {
