@@ -24,7 +24,7 @@ fi
 go test -vet=off -count=1 -run '^TestScratch$' ./internal/test/codextest # whether tests can have homes for codex here
 if ! command -v "${CC:-gcc}" >/dev/null 2>&1; then
 	echo "test: no C compiler: the tests run without the race detector (Debian: apt-get install gcc libc6-dev)" >&2
-	mapfile -t packages < <(go list ./... | grep -v /e2e/)
+	mapfile -t packages < <(go list ./... | grep -v /e2e)
 	exec "${each[@]}" -p $((cores + 1)) "${packages[@]}" "${ends[@]}"
 fi
 # End to end it is the built program that is tested: the race detector would watch the tests
