@@ -45,12 +45,17 @@ func TestQuestionsOfATurnAreToldInBounds(t *testing.T) {
 		}
 	})
 	task := p.begin("m1", "one", "go")
-	s := p.stream(t.Context(), "SubscribeToTask", object{"id": task["id"]})
+	follow := func() *stream { return p.stream(t.Context(), "SubscribeToTask", object{"id": task["id"]}) }
+	s := follow()
 	var ids []any
-	for len(ids) < asked {
+	for cuts := 0; len(ids) < asked; {
 		event := s.next()
-		if event == nil {
-			t.Fatalf("the stream ends with %d questions", len(ids))
+		if event == nil { // on a busy machine this reader of megabytes can be slow enough to be dropped
+			if cuts++; cuts > 10 {
+				t.Fatalf("the stream ends again and again, with %d questions", len(ids))
+			}
+			s = follow()
+			continue
 		}
 		if parts := openIn(event); len(parts) > 0 {
 			ids = parts
