@@ -6,7 +6,7 @@ BENCH   ?= latest
 LDFLAGS := -s -w -X main.version=$(VERSION)
 TOOL    := go tool -modfile=tools/go.mod
 
-.PHONY: help build codex run doctor test test-all check-deploy interop image bases image-test lint bench sim sim-mutations chaos hostile fuzz vuln release release-check screenshots clean
+.PHONY: help build codex run doctor test test-all check-deploy interop image bases image-test lint bench bench-against sim sim-mutations chaos hostile fuzz vuln release release-check screenshots clean
 
 help: ## what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,6 +51,9 @@ bench: codex ## what it costs, into bench/results/$(BENCH).txt and its tables
 	go test -run '^$$' -bench . -benchtime 1x -timeout 30m ./bench > bench/results/$(BENCH).tmp || { cat bench/results/$(BENCH).tmp; exit 1; }
 	mv bench/results/$(BENCH).tmp bench/results/$(BENCH).txt
 	go test -run Table ./bench -v -args -results results/$(BENCH).txt $(if $(filter published,$(BENCH)),-update)
+
+bench-against: codex ## what it costs beside the program of another commit, in one run; REF: the commit
+	@scripts/bench-against.sh $(REF)
 
 sim: ## the scheduler, the tasks and the store on a simulated agent, in simulated time; SEEDS, SEED: the first
 	go test ./internal/test/sim -run '^TestSeeds$$' -count=1 -timeout 300m -args -sim.seeds $(or $(SEEDS),1000) -sim.first $(or $(SEED),1)

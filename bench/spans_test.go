@@ -20,42 +20,77 @@ import (
 // is in each of them, too.
 func BenchmarkSpans(b *testing.B) {
 	const turns, warm = 1500, 50
-	const text = "hello world"
-	file := filepath.Join(codextest.Dir(b, "stamps"), "stamps")
-	p := progtest.Start(b, program, append(fakeSettings(b, "turn slow-text 2"), stampsEnv+"="+file)...)
-	ours := newClient(b, p.URL, "bench", 0)
-	ours.checked()
-	for range warm {
-		ours.send(text, text)
-	}
-	type moments struct{ began, first, ended int64 }
-	var sends, streams []moments
-	took := series{}
+	s := newSpanned(b, program, warm)
 	for range turns {
-		began := clock()
-		whole := ours.send(text, text)
-		sends = append(sends, moments{began: began, ended: began + whole.Nanoseconds()})
-		began = clock()
-		first, whole := ours.stream(text, text)
-		streams = append(streams, moments{began, began + first.Nanoseconds(), began + whole.Nanoseconds()})
+		s.send()
+		s.stream()
 		at := time.Now()
-		ours.get("/healthz")
-		took.add("healthz", time.Since(at))
+		s.ours.get("/healthz")
+		s.took.add("healthz", time.Since(at))
 	}
-	codex := stamps(b, file, warm+2*turns)[warm:]
-	for i := range turns {
-		sent, streamed := codex[2*i], codex[2*i+1]
-		in, out := time.Duration(sent.read-sends[i].began), time.Duration(sends[i].ended-sent.completed)
-		took.add("send-in", in)
-		took.add("send-out", out)
-		took.add("send", in+out)
-		in, out = time.Duration(streamed.read-streams[i].began), time.Duration(streams[i].ended-streamed.completed)
-		took.add("stream-in", in)
-		took.add("stream-out", out)
-		took.add("stream", in+out)
-		first := time.Duration(streams[i].first - streamed.delta)
-		took.add("first-text-out", first)
-		took.add("first-text", in+first)
+	s.fold()
+	s.took.spread(b, "send-in", "send-out", "send", "stream-in", "stream-out", "stream", "first-text-out", "first-text", "healthz")
+}
+
+// spannedText is what the model of a [spanned] says.
+const spannedText = "hello world"
+
+// A spanned is a program whose own share of turns is measured.
+type spanned struct {
+	*progtest.Program
+	ours  *client
+	warm  int
+	turns []clientTurn
+	took  series // what fold makes of them
+	file  string // of codex's stamps
+}
+
+// A clientTurn is what a client saw of a turn, by clock.
+type clientTurn struct {
+	streamed            bool
+	began, first, ended int64
+}
+
+// newSpanned starts a built program and has it run some turns.
+func newSpanned(b *testing.B, binary string, warm int) *spanned {
+	b.Helper()
+	file := filepath.Join(codextest.Dir(b, "stamps"), "stamps")
+	p := progtest.Start(b, binary, append(fakeSettings(b, "turn slow-text 2"), stampsEnv+"="+file)...)
+	s := &spanned{Program: p, ours: newClient(b, p.URL, "bench", 0), warm: warm, took: series{}, file: file}
+	s.ours.checked()
+	for range warm {
+		s.ours.send(spannedText, spannedText)
 	}
-	took.spread(b, "send-in", "send-out", "send", "stream-in", "stream-out", "stream", "first-text-out", "first-text", "healthz")
+	return s
+}
+
+func (s *spanned) send() {
+	began := clock()
+	whole := s.ours.send(spannedText, spannedText)
+	s.turns = append(s.turns, clientTurn{began: began, ended: began + whole.Nanoseconds()})
+}
+
+func (s *spanned) stream() {
+	began := clock()
+	first, whole := s.ours.stream(spannedText, spannedText)
+	s.turns = append(s.turns, clientTurn{true, began, began + first.Nanoseconds(), began + whole.Nanoseconds()})
+}
+
+// fold takes codex's share out of the turns.
+func (s *spanned) fold() {
+	for i, codex := range stamps(s.ours.b, s.file, s.warm+len(s.turns))[s.warm:] {
+		turn, name := s.turns[i], "send"
+		if turn.streamed {
+			name = "stream"
+		}
+		in, out := time.Duration(codex.read-turn.began), time.Duration(turn.ended-codex.completed)
+		s.took.add(name+"-in", in)
+		s.took.add(name+"-out", out)
+		s.took.add(name, in+out)
+		if turn.streamed {
+			first := time.Duration(turn.first - codex.delta)
+			s.took.add("first-text-out", first)
+			s.took.add("first-text", in+first)
+		}
+	}
 }
