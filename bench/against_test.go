@@ -161,7 +161,7 @@ func (v values) quantile(q float64) float64 {
 func (v values) resampled() values {
 	drawn := make(values, len(v))
 	for i := range drawn {
-		drawn[i] = v[rand.IntN(len(v))] //nolint:gosec // chance, and no secret
+		drawn[i] = v[rand.IntN(len(v))]
 	}
 	return drawn
 }
