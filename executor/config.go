@@ -20,6 +20,10 @@ type Config struct {
 	// quarter of them those of one context; 0 means 64 MiB.
 	MaxBytes int64
 
+	// The timers of a turn; 0 means none. IdleTimeout counts from its last sign of life while no tool
+	// runs, ItemTimeout while one does. While it waits for answers none counts.
+	TurnTimeout, IdleTimeout, ItemTimeout time.Duration
+
 	// StartWait is how long starts of the agent may fail in a row before a job that is [Job.Patient]
 	// fails with them; until then it keeps its place and waits. 0 means that none waits.
 	StartWait time.Duration

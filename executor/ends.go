@@ -18,8 +18,12 @@ const (
 	NotTaken = "codex could not take the message; the log says why"
 )
 
-// Stopped fills in the end of a job whose context has ended, and why.
+// Stopped fills in the end of a job whose turn was ended, and why.
 func Stopped(end agent.Ended, cause error) agent.Ended {
+	if late, ok := errors.AsType[*Timeout](cause); ok {
+		end.Outcome, end.Failure = agent.Failed, late.failure()
+		return end
+	}
 	if errors.Is(cause, ErrShutdown) {
 		end.Outcome = agent.Interrupted
 		end.Failure = &agent.Failure{Kind: agent.FailShutdown, Message: "the runtime was stopped before this message was answered; send it again"}

@@ -15,6 +15,8 @@ func (l listening) Arrived(turnID, clientID string) { l.e.arrived(l.j, turnID, c
 
 func (l listening) Ending() { l.e.closeToSteers(l.j) }
 
+func (l listening) Time(late func(*Timeout)) *Timers { return newTimers(&l.e.cfg, late) }
+
 func (l listening) Park() { l.j.slot.park() }
 
 func (l listening) Seize() { l.j.slot.seize() }

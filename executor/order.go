@@ -25,6 +25,9 @@ type Listener interface {
 	Arrived(turnID, clientID string)
 	// Ending says that the turn takes no more messages, since it is being ended.
 	Ending()
+	// Time returns the timers of the turn, or of one that is made to shorten its thread. Late is called, by
+	// another goroutine, with why the turn is to be ended then.
+	Time(late func(*Timeout)) *Timers
 
 	// Park says that the turn does nothing until it is answered, Seize that the agent goes on with it
 	// by itself. Resume asks for leave to go on with an answer, and reports whether it is there;

@@ -65,6 +65,7 @@ func works(t *turn) *ending {
 	t.shown.Tools = true
 	t.mu.Unlock()
 	t.of.To.Tell(agent.ItemStarted{Item: agent.Item{Kind: agent.KindCommand, ID: "tool", Command: "make"}})
+	t.timers.Alive(true)
 	return nil
 }
 
@@ -115,15 +116,6 @@ func fills(t *turn) *ending {
 	return how
 }
 
-// timesOut ends the turn by a timer.
-func timesOut(t *turn) *ending {
-	t.of.To.Ending()
-	end := t.SoFar()
-	end.Outcome, end.Failure = agent.Failed, &agent.Failure{Kind: agent.FailTimeout, Timer: "item", Message: "it takes too long"}
-	end.Tools = t.HasWorked()
-	return &ending{result: &executor.Result{End: &end}}
-}
-
 // asks waits for an answer, and says it.
 func asks(t *turn) *ending {
 	leave, ok := t.a.host.AdmitMute(t.of.Job, t)
@@ -140,6 +132,7 @@ func asks(t *turn) *ending {
 	t.mu.Unlock()
 	t.of.To.Tell(agent.Question{ID: q.id, Kind: "command", Text: "may I?"})
 	t.of.To.Park()
+	t.timers.Rest()
 	how := t.until(q.answered)
 	if how == nil {
 		how = t.regain()
@@ -151,6 +144,7 @@ func asks(t *turn) *ending {
 		return how
 	}
 	t.of.To.Tell(agent.Answered{ID: q.id})
+	t.timers.Alive(t.HasWorked())
 	t.says(q.text)
 	return nil
 }

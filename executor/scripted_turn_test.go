@@ -20,6 +20,8 @@ type turn struct {
 	r        *record
 	arriving chan executor.Attempt // messages that it has, and has not told of
 	arrived  chan struct{}         // 1-buffered: one has been told of
+	timers   *executor.Timers
+	late     chan error // one of them has run out; there is room for both
 
 	mu    sync.Mutex // guards the fields below
 	heard []string   // the messages
@@ -38,7 +40,7 @@ type question struct {
 
 func newTurn(s *session, of executor.Order, does play) *turn {
 	t := &turn{
-		a: s.a, on: s.on, of: of, does: does, arriving: make(chan executor.Attempt, 64), arrived: make(chan struct{}, 1),
+		a: s.a, on: s.on, of: of, does: does, arriving: make(chan executor.Attempt, 64), arrived: make(chan struct{}, 1), late: make(chan error, 2),
 		r: &record{clients: []string{of.ClientID()}, jobs: []string{of.Job}, state: executor.Broken}, heard: words(of.Input),
 	}
 	s.a.past.change(func() {
@@ -68,6 +70,9 @@ func (t *turn) Begun() executor.Begun {
 // Follow takes one step after the other, and then answers what the turn has heard.
 func (t *turn) Follow() (*executor.Result, error) {
 	defer t.leave()
+	t.timers = t.of.To.Time(func(by *executor.Timeout) { t.late <- by })
+	defer t.timers.Stop()
+	t.timers.Alive(false)
 	for _, step := range append(slices.Clip(t.does), answers) {
 		if how := step(t); how != nil {
 			return how.result, how.err
@@ -96,6 +101,8 @@ func (t *turn) until(what <-chan struct{}) *ending {
 			is = true
 		case as := <-t.arriving:
 			t.arrive(as)
+		case by := <-t.late:
+			return t.stopped(by)
 		case <-t.of.Ctx.Done():
 		case <-t.on.died:
 		}
@@ -125,6 +132,7 @@ func (t *turn) arrive(as executor.Attempt) {
 
 // stopped is the end of a turn that is to be ended.
 func (t *turn) stopped(cause error) *ending {
+	t.timers.Stop()
 	t.of.To.Ending()
 	end := executor.Stopped(t.SoFar(), cause)
 	end.Tools = t.HasWorked()
@@ -151,6 +159,7 @@ func (t *turn) says(text string) {
 	t.shown.Messages = append(t.shown.Messages, agent.Message{ItemID: id, Text: text})
 	t.mu.Unlock()
 	t.of.To.Tell(agent.TextDelta{ItemID: id, Text: text})
+	t.timers.Alive(t.HasWorked())
 	t.of.To.Tell(agent.ItemCompleted{Item: agent.Item{Kind: agent.KindMessage, ID: id, Text: text}})
 }
 

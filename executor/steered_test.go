@@ -121,8 +121,11 @@ func TestSteerThatHadItsTurn(t *testing.T) {
 // TestSteerAndTimer ends a turn that has not got to what it was sent.
 func TestSteerAndTimer(t *testing.T) {
 	t.Parallel()
-	simulated(t, offering("j2", offer{lost: true}), func(t *testing.T, e *rig) {
-		e.agent.script("j1", play{works, lasts(time.Second), timesOut})
+	simulated(t, func(cfg *executor.Config, by *scripted) {
+		offering("j2", offer{lost: true})(cfg, by)
+		cfg.ItemTimeout = time.Second
+	}, func(t *testing.T, e *rig) {
+		e.agent.script("j1", play{works, hangs})
 		w := e.submit("j1", "one").starts()
 		s := e.steer("j1", "j2", "one")
 		has[agent.Steered](s, 1)

@@ -28,36 +28,17 @@ func outlast(t *testing.T, w *witness, d time.Duration) {
 // TestTimersRest while a question is open, and go on after it.
 func TestTimersRest(t *testing.T) {
 	t.Parallel()
-	short := func(c *config) {
-		c.TurnTimeout, c.IdleTimeout, c.ItemTimeout = 8*time.Second, 3*time.Second, 3*time.Second
+	e := onFake(t, "", func(c *config) { c.IdleTimeout = 3 * time.Second })
+	w := submit(t, e, "j1", "one", "!ask-hang "+approval)
+	q := w.asked(t, 1)
+	outlast(t, w, 5*time.Second)
+	mustReply(t, e, "j1", q, "yes")
+	end := w.wait(t)
+	wantEnd(t, end, agent.Failed, agent.FailTimeout)
+	if end.Failure != nil && end.Failure.Timer != "idle" {
+		t.Errorf("the %s timer ended it", end.Failure.Timer)
 	}
-	long := func(c *config) { c.TurnTimeout = 8 * time.Second }
-	for name, c := range map[string]struct {
-		text  string
-		set   func(*config)
-		timer string // that ends the turn after the answer
-	}{
-		"answered": {"!ask ", short, ""}, "idle": {"!ask-hang ", short, "idle"}, "turn": {"!ask-hang ", long, "turn"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			e := onFake(t, "", c.set)
-			w := submit(t, e, "j1", "one", c.text+approval)
-			q := w.asked(t, 1)
-			outlast(t, w, 10*time.Second)
-			mustReply(t, e, "j1", q, "yes")
-			end := w.wait(t)
-			if c.timer == "" {
-				wantEnd(t, end, agent.Completed, "")
-				return
-			}
-			wantEnd(t, end, agent.Failed, agent.FailTimeout)
-			if end.Failure != nil && end.Failure.Timer != c.timer {
-				t.Errorf("the %s timer ended it, want %s", end.Failure.Timer, c.timer)
-			}
-			wantAlive(t, e, "one")
-		})
-	}
+	wantAlive(t, e, "one")
 }
 
 // TestQuestionIsWithdrawn by codex, which then needs no answer.

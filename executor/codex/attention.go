@@ -4,7 +4,29 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/alarm"
 )
+
+// A wake is a cause that a turn raises for itself, and the name of the timer
+// that raises it. timerGap is armed once the thread idles; once codex was asked to end
+// the turn, timerAgain and timerGrace are.
+type wake string
+
+func (w wake) Error() string { return string(w) }
+
+const (
+	timerGap   wake = "gap"   // the thread is idle, but the turn's end was not seen
+	timerGrace wake = "grace" // codex was asked to end the turn and has not
+	timerAgain wake = "again" // it is time to ask codex once more
+	timerLimit wake = "limit" // a rate limit lasts
+
+	wakeQuestion wake = "question" // codex asks something, or needs an answer no longer
+)
+
+// gapWait is how long the end of a turn may lag behind its thread's idling:
+// turn/completed gets lost in the field (openai/codex 35810, 28495, 35847).
+const gapWait = time.Second
 
 // attention interrupts a turn's reading when something needs a decision: a
 // cancel, a timer, the end of a grace period. Causes wait until they are taken;
@@ -14,12 +36,12 @@ type attention struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	pending []error
-	alarms  map[error]*alarm
+	alarms  map[error]*alarm.Alarm
 	closed  bool
 }
 
 func newAttention() *attention {
-	a := &attention{alarms: map[error]*alarm{}}
+	a := &attention{alarms: map[error]*alarm.Alarm{}}
 	a.ctx, a.cancel = context.WithCancel(context.Background())
 	return a
 }
@@ -54,61 +76,20 @@ func (a *attention) take() []error {
 	return causes
 }
 
-// An alarm raises a cause when it is due. Most are put off long before, with every
-// delta: the timer is left running then, and finds out when it fires.
-type alarm struct {
-	timer *time.Timer
-	fires time.Time // zero if the timer does not run
-	due   time.Time // zero if nothing is to be raised
-}
-
 // after raises cause once d has passed, in place of an earlier after of the
-// same cause. Zero or less takes the alarm away.
+// same cause. Zero or less takes that away.
 func (a *attention) after(d time.Duration, cause error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	on := a.alarms[cause]
-	switch {
-	case a.closed:
-	case d > 0:
-		if on == nil {
-			on = &alarm{}
-			a.alarms[cause] = on
+	if on == nil {
+		if d <= 0 || a.closed {
+			return
 		}
-		if on.due = time.Now().Add(d); on.fires.IsZero() || on.due.Before(on.fires) {
-			a.armLocked(on, d, cause)
-		}
-	case on != nil:
-		on.due = time.Time{}
+		on = alarm.New(func() { a.raise(cause) })
+		a.alarms[cause] = on
 	}
-}
-
-// armLocked starts the timer of an alarm.
-func (a *attention) armLocked(on *alarm, d time.Duration, cause error) {
-	on.fires = on.due
-	if on.timer == nil {
-		on.timer = time.AfterFunc(d, func() { a.fire(on, cause) })
-		return
-	}
-	on.timer.Reset(d)
-}
-
-// fire is the timer of an alarm.
-func (a *attention) fire(on *alarm, cause error) {
-	a.mu.Lock()
-	on.fires = time.Time{}
-	left := time.Until(on.due)
-	switch {
-	case a.closed || on.due.IsZero():
-	case left > 0:
-		a.armLocked(on, left, cause)
-	default:
-		on.due = time.Time{}
-		a.mu.Unlock()
-		a.raise(cause)
-		return
-	}
-	a.mu.Unlock()
+	on.After(d)
 }
 
 // close stops every timer; no cause is raised any more.
@@ -117,7 +98,7 @@ func (a *attention) close() {
 	defer a.mu.Unlock()
 	a.closed = true
 	for _, on := range a.alarms {
-		on.timer.Stop()
+		on.Stop()
 	}
 	a.cancel()
 }

@@ -43,13 +43,8 @@ type Config struct {
 	MaxLingering int // threads let go of within a minute, of a side, before the next is unloaded at once; 0 means 32
 	MaxMessages  int // messages of the agent in one turn; 0 means 10,000
 
-	// The two stacked timers of a turn. 0 means off. IdleTimeout counts from the
-	// thread's last sign of life while no tool runs, ItemTimeout while one does.
-	TurnTimeout time.Duration
-	IdleTimeout time.Duration
-	ItemTimeout time.Duration
 	// QuestionTTL is how long a question waits for its answer before it is
-	// declined. 0 is for ever. The timers above rest meanwhile.
+	// declined. 0 is for ever.
 	QuestionTTL time.Duration
 	// Rules has callers make the rules that codex proposes where it asks about a command. It
 	// writes them into its home, and they hold in all conversations, outside the sandbox.

@@ -13,7 +13,7 @@
 //	requests.go, askers.go, tools.go   what codex calls
 //	lookup.go, compact.go              turns that were cut, conversations that are too long
 //	beginning.go, reading.go           a turn, from its begin to its end: asking.go, notes.go, stop.go,
-//	                                   reconciling.go, outcome.go, commands.go, timers.go, questions.go
+//	                                   reconciling.go, outcome.go, commands.go, alive.go, questions.go
 //	clearing.go, unbidden.go           what is taken out of a history: takeback.go, history.go
 //	granting.go, renew.go              what a thread is loaded with, and when it is another one
 //	thread.go, foreign.go              how it is loaded: loading.go, thread_params.go, instructions.go
@@ -33,7 +33,7 @@
 // # How a turn ends
 //
 // turn/completed is the rule. Where it is lost, the thread's own history says
-// how the turn stands. A cancel and a timer interrupt the turn; a codex that
+// how the turn stands. A cancel and the scheduler's timers interrupt the turn; a codex that
 // does not obey within the grace period is restarted. The subagents and the commands
 // that an ended turn left running are ended before its end is told.
 // What became of a turn that was cut off is looked up in the history and in the thread's rollout file.

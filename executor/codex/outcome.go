@@ -77,10 +77,6 @@ func (t *turn) died(err error) *agent.Ended {
 
 // fillStopped fills in the end of a turn that we asked codex to end.
 func (t *turn) fillStopped(end *agent.Ended) {
-	if timer, ok := errors.AsType[wake](t.stopping); ok {
-		end.Outcome, end.Failure = agent.Failed, t.timeout(timer)
-		return
-	}
 	switch {
 	case errors.Is(t.stopping, errTwice):
 		end.Outcome, end.Failure = agent.Failed, twiceFailure()

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 )
 
 // read reads the events of the turn until it has ended. It returns a [cutError] if
@@ -16,7 +17,8 @@ func (t *turn) read() (end *agent.Ended, err error) {
 	defer t.endQuestions()
 	stop := context.AfterFunc(t.Ctx, func() { t.attention.raise(context.Cause(t.Ctx)) })
 	defer stop()
-	t.clock = clock{left: t.d.cfg.TurnTimeout, on: t.d.cfg.TurnTimeout > 0}
+	t.timers = t.To.Time(func(late *executor.Timeout) { t.attention.raise(late) })
+	defer t.timers.Stop()
 	t.alive()
 	for {
 		note, err := t.c.events.Next(t.attention.context())

@@ -7,6 +7,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
 )
 
@@ -16,17 +17,16 @@ func (t *turn) stopFor(cause error) *agent.Ended {
 	if t.stopping != nil {
 		return nil
 	}
-	if timer, ok := errors.AsType[wake](cause); ok {
+	if late, ok := errors.AsType[*executor.Timeout](cause); ok {
 		if end := t.reconcile(); end != nil {
 			return end
 		}
-		t.d.log.Warn("a timer ends a turn", "timer", string(timer), "turn_id", t.id, "thread_id", t.c.threadID)
+		t.d.log.Warn("a timer ends a turn", "timer", late.Timer, "turn_id", t.id, "thread_id", t.c.threadID)
 	}
 	t.stopping = cause
 	t.inquiry.Shut()
 	t.To.Ending()
-	t.attention.after(0, timerIdle)
-	t.attention.after(0, timerItem)
+	t.timers.Stop()
 	t.attention.after(t.d.cfg.Grace, timerGrace)
 	return t.ask()
 }

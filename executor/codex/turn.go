@@ -28,7 +28,7 @@ type turn struct {
 	record    items.Record
 	attention *attention
 	inquiry   *inquiry.Inquiry
-	clock     clock
+	timers    *executor.Timers
 	// unanswered are the questions that were open at its end, as far as the observer
 	// knows.
 	unanswered []string

@@ -42,7 +42,7 @@ func (c *Codex) Turns(metrics Metrics, recorder Recorder) Turns {
 	s := c.s
 	t := Turns{Executor: executor.Config{
 		MaxTurns: s.MaxTurns, MaxQuestions: s.MaxQuestions, MaxQueue: s.MaxQueue, MaxBytes: int64(s.MaxQueueMiB) << 20,
-		StartWait: startWait, Metrics: metrics, Logger: c.log,
+		TurnTimeout: s.TurnTimeout, IdleTimeout: s.IdleTimeout, ItemTimeout: s.ItemTimeout, StartWait: startWait, Metrics: metrics, Logger: c.log,
 	}, Codex: codex.Config{
 		Child: codex.Process{
 			Bin: s.CodexBin, Dir: base(s, nil, "").Dir(), User: s.User, Through: c.Fence.Argv, OwnMounts: c.Fence.OwnMounts,
@@ -51,7 +51,6 @@ func (c *Codex) Turns(metrics Metrics, recorder Recorder) Turns {
 		Thread:  codex.Thread{Cwd: s.WorkDir, ApprovalPolicy: agent.ApprovalPolicy(s.ApprovalPolicy), Sandbox: agent.Sandbox(s.Sandbox)},
 		Prepare: c.launch, Mend: c.Mend,
 		MaxThreads: s.MaxThreads, MaxAsked: s.MaxContextQuestions,
-		TurnTimeout: s.TurnTimeout, IdleTimeout: s.IdleTimeout, ItemTimeout: s.ItemTimeout,
 		QuestionTTL:  s.QuestionTTL,
 		Rules:        s.Rules == "callers",
 		Open:         CommandsMayCall(s),

@@ -91,6 +91,10 @@ func mutations() []mutation {
 			"of.Input, of.Trace = input, e.trace(j)", "of.Input, of.Trace, of.Ctx = input, e.trace(j), context.WithoutCancel(j.ctx)",
 		},
 		{
+			"a timer counts while the turn waits for an answer", "executor/timers.go",
+			"t.quiet.After(0)", "_ = t.quiet",
+		},
+		{
 			"a cancel is taken back by a crash", "tasks/cancel.go",
 			"t.save(store.Change{Head: &row})", "_ = row",
 		},

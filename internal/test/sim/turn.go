@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	idleFor = 2 * time.Minute // without a sign of life a turn is ended
+	idleFor = 2 * time.Minute // without a sign of life a turn is ended; with a tool, after twice that
 	grace   = 5 * time.Second // that the agent has to end it
 	gap     = time.Second     // after which an end that was not told is looked for
 	ttl     = 5 * time.Minute // of a question
@@ -76,13 +76,16 @@ func (t *turn) Follow() (*executor.Result, error) {
 	defer t.closeQuestions()
 	var stopping error
 	ended, died := t.of.Ctx.Done(), t.on.died
-	idle := time.NewTimer(idleFor)
-	defer idle.Stop()
-	var late, ignored <-chan time.Time
+	late := make(chan error, 2) // there are as many timers
+	timers := t.of.To.Time(func(by *executor.Timeout) { t.isLate(by, late) })
+	defer timers.Stop()
+	t.alive(timers)
+	var unseen, ignored <-chan time.Time
 	stop := func(cause error) {
 		if stopping == nil {
 			t.d.story.tell(t.of.ClientID(), "it is to end: %v", cause)
 			stopping, ended = cause, nil
+			timers.Stop()
 			t.of.To.Ending()
 			close(t.interrupt)
 			ignored = time.After(grace)
@@ -91,23 +94,22 @@ func (t *turn) Follow() (*executor.Result, error) {
 	for {
 		select {
 		case n := <-t.notes:
-			idle.Reset(idleFor)
 			if n.idle {
-				late = time.After(gap)
+				unseen = time.After(gap)
 			}
 			if n.end {
 				return t.settle(stopping), nil
 			}
 			t.hear(n, stopping)
+			t.alive(timers)
 		case <-t.woken:
 			t.handAnswers()
+			t.alive(timers)
 		case <-ended:
 			stop(context.Cause(t.of.Ctx))
-		case <-idle.C:
-			if idle.Reset(idleFor); !t.asks() {
-				stop(errIdle)
-			}
-		case <-late:
+		case by := <-late:
+			stop(by)
+		case <-unseen:
 			return t.settle(stopping), nil
 		case <-ignored:
 			t.d.kill(t.on, false, "it does not end "+t.r.id)
@@ -124,7 +126,22 @@ func (t *turn) Follow() (*executor.Result, error) {
 	}
 }
 
-var errIdle = errors.New("no sign of life")
+// alive tells the timers of a sign of life, or that the agent waits for an answer.
+func (t *turn) alive(timers *executor.Timers) {
+	if t.asks() {
+		timers.Rest()
+		return
+	}
+	timers.Alive(t.SoFar().Tools)
+}
+
+// isLate is called when a timer of the turn has run out.
+func (t *turn) isLate(by *executor.Timeout, late chan<- error) {
+	if t.asks() {
+		t.d.wrong(t.of.Job, "it is ended by a timer while it waits for an answer")
+	}
+	late <- by
+}
 
 // hear hands on what the agent has said.
 func (t *turn) hear(n note, stopping error) {
@@ -190,12 +207,7 @@ func (t *turn) refusal() *executor.Refusal {
 
 // stopped is the end of a turn that was to end.
 func (t *turn) stopped(cause error) *agent.Ended {
-	end := t.SoFar()
-	if errors.Is(cause, errIdle) {
-		end.Outcome, end.Failure = agent.Failed, &agent.Failure{Kind: agent.FailTimeout, Timer: "idle", After: idleFor, Message: "no sign of life"}
-	} else {
-		end = executor.Stopped(end, cause)
-	}
+	end := executor.Stopped(t.SoFar(), cause)
 	end.Tools = t.HasWorked()
 	return &end
 }
