@@ -30,8 +30,9 @@ func TestBothVersionsOnBothPaths(t *testing.T) {
 		if got := do(t, "POST", ts.URL+path, v0Hi).body; !strings.Contains(got, `"kind":"task"`) || !strings.Contains(got, `"state":"completed"`) {
 			t.Errorf("0.3 at %s: %s", path, got)
 		}
-		if got := do(t, "POST", ts.URL+path, v1Hi).body; !strings.Contains(got, `"result":{"task":{`) || !strings.Contains(got, "TASK_STATE_COMPLETED") {
-			t.Errorf("1.0 at %s: %s", path, got)
+		a := do(t, "POST", ts.URL+path, v1Hi)
+		if !strings.HasPrefix(a.body, `{"jsonrpc":"2.0","id":1,"result":{"task":{`) || !strings.Contains(a.body, "TASK_STATE_COMPLETED") || a.header.Get("Content-Type") != "application/json" {
+			t.Errorf("1.0 at %s: %v %s", path, a.header, a.body)
 		}
 	}
 }
@@ -52,9 +53,23 @@ func TestIDsAreEchoedAsWritten(t *testing.T) {
 func TestVersionHeader(t *testing.T) {
 	ts := start(t, Config{})
 	for version, ok := range map[string]bool{
-		"": true, "1.0": true, "0.3": true, "1.0.7": true, "0.3.0": true, " 1.0 ": true,
-		"99.0": false, "1.1": false, "1": false, "1.0.x": false, "1.00": false, "x": false,
+		"": true, " ": true, "1.0": true, "0.3": true, "1.0.7": true, "0.3.0": true, " 1.0 ": true,
+		"99.0": false, "0.9": false, "1.1": false, "1": false, "1.0.x": false, "1.00": false, "x": false,
 	} {
+		want := refusal{-32009, 400, "VERSION_NOT_SUPPORTED", strings.TrimSpace(version)}
+		for _, call := range [][2]string{{"/", v1Stream}, {"/message:send", restHi}, {"/message:stream", restHi}} {
+			a := do(t, "POST", ts.URL+call[0], call[1], "A2A-Version", version)
+			switch {
+			case ok:
+				if a.status != 200 || strings.Contains(a.body, `"error"`) {
+					t.Errorf("version %q at %s: %d %s", version, call[0], a.status, a.body)
+				}
+			case call[0] == "/":
+				want.wantRPC(t, a, false)
+			default:
+				want.wantREST(t, a)
+			}
+		}
 		for _, body := range []string{v0Hi, v1Hi} {
 			got := do(t, "POST", ts.URL, body, "A2A-Version", version).rpc(t)
 			if refused := got.Error != nil; refused == ok || refused && (got.Error.Code != -32009 || strings.Contains(string(got.Error.Data), "supportedVersions") != (body == v1Hi)) {
@@ -64,9 +79,6 @@ func TestVersionHeader(t *testing.T) {
 	}
 	if got := do(t, "POST", ts.URL+"/?A2A-Version=99.0", v1Hi).rpc(t); got.Error == nil || got.Error.Code != -32009 {
 		t.Errorf("version in the query: %+v", got)
-	}
-	if a := do(t, "GET", ts.URL+"/tasks/T1", "", "A2A-Version", "99.0"); a.status != 400 || !strings.Contains(a.body, "VERSION_NOT_SUPPORTED") {
-		t.Errorf("HTTP+JSON: %d %s", a.status, a.body)
 	}
 }
 

@@ -11,7 +11,13 @@ const waitMessage = `{"messageId":"w","role":"ROLE_USER","parts":[{"text":"wait"
 // stuck makes a task that waits, and returns its id.
 func stuck(t testing.TB, url string) string {
 	t.Helper()
-	a := do(t, "POST", url+"/message:send", `{"message":`+waitMessage+`,"configuration":{"returnImmediately":true}}`)
+	return taskOf(t, url, waitMessage)
+}
+
+// taskOf sends a message without waiting for its turn, and returns the id of its task.
+func taskOf(t testing.TB, url, message string) string {
+	t.Helper()
+	a := do(t, "POST", url+"/message:send", `{"message":`+message+`,"configuration":{"returnImmediately":true}}`)
 	_, rest, _ := strings.Cut(a.body, `"id":"`)
 	id, _, ok := strings.Cut(rest, `"`)
 	if a.status != 200 || !ok {
@@ -25,6 +31,7 @@ func stuck(t testing.TB, url string) string {
 func TestHostileMessages10(t *testing.T) {
 	ts := start(t, Config{Handler: engine(t)})
 	task := stuck(t, ts.URL)
+	ended := taskOf(t, ts.URL, `{"messageId":"e","role":"ROLE_USER","parts":[{"text":"hi"}]}`)
 	message := func(members string) string { return `{"message":{"messageId":"m","role":"ROLE_USER",` + members + `}}` }
 	parts := func(parts string) string { return message(`"parts":[` + parts + `]`) }
 	tests := []struct {
@@ -68,6 +75,7 @@ func TestHostileMessages10(t *testing.T) {
 		{"blankFile", parts(`{"text":""},{"text":"\u00a0"}`), badParams("empty")},
 		{"unknownTask", message(`"taskId":"nope","parts":[{"text":"x"}]`), noTask(`"nope"`)},
 		{"foreignContext", message(`"taskId":"` + task + `","contextId":"other","parts":[{"text":"x"}]`), badParams("another context")},
+		{"foreignContextOfTheEnded", message(`"taskId":"` + ended + `","contextId":"other","parts":[{"text":"x"}]`), badParams("another context")},
 		{"longContext", message(`"contextId":"` + strings.Repeat("x", 513) + `","parts":[{"text":"x"}]`), badParams("longer than 512")},
 		{"negativeHistory", `{"message":` + waitMessage + `,"configuration":{"historyLength":-1}}`, badParams("historyLength is -1")},
 		{"hugeHistory", `{"message":` + waitMessage + `,"configuration":{"historyLength":1e30}}`, badParams("historyLength")},

@@ -57,6 +57,7 @@ func TestHostileREST(t *testing.T) {
 		{"hugeHistory", "GET /tasks/nope?historyLength=99999999999", "", badParams("32 bits"), nil},
 		{"textHistory", "GET /tasks/nope?history_length=two", "", badParams("historyLength"), nil},
 		{"pageSize", "GET /tasks?pageSize=101", "", badParams("between 1 and 100"), nil},
+		{"negativeHistoryOfAList", "GET /tasks?historyLength=-1", "", badParams("historyLength is -1"), nil},
 		{"negativePage", "GET /tasks?pageSize=-1", "", badParams("between 1 and 100"), nil},
 		{"textPage", "GET /tasks?page_size=many", "", badParams("pageSize"), nil},
 		{"token", "GET /tasks?pageToken=%25", "", badParams("pageToken"), nil},
@@ -65,6 +66,7 @@ func TestHostileREST(t *testing.T) {
 		{"flag", "GET /tasks?includeArtifacts=maybe", "", badParams("maybe"), nil},
 		{"push", "POST /tasks/t/pushNotificationConfigs", `{"url":"http://10.0.0.1"}`, push, nil},
 		{"pushList", "GET /tasks/t/pushNotificationConfigs", "", push, nil},
+		{"pushGet", "GET /tasks/t/pushNotificationConfigs/c", "", push, nil},
 		{"pushDelete", "DELETE /tasks/t/pushNotificationConfigs/c", "", push, nil},
 
 		{"v0Empty", "POST /v1/message:send", "", badParams("message is missing"), nil},

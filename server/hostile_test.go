@@ -40,9 +40,15 @@ func (want refusal) wantRPC(t testing.TB, a answer, v0 bool) {
 		}
 		return
 	}
-	if !strings.Contains(data, `"domain":"a2a-protocol.org"`) || !strings.Contains(data, `"reason":"`+want.reason+`"`) || data[0] != '[' {
+	if !want.explainedBy(data) || data[0] != '[' {
 		t.Errorf("data = %s, want an ErrorInfo in a list", data)
 	}
+}
+
+// explainedBy reports whether there is an ErrorInfo that says why, and of which task.
+func (want refusal) explainedBy(details string) bool {
+	return strings.Contains(details, `"@type":"type.googleapis.com/google.rpc.ErrorInfo"`) && strings.Contains(details, `"domain":"a2a-protocol.org"`) &&
+		strings.Contains(details, `"reason":"`+want.reason+`"`) && (want.reason != "TASK_NOT_FOUND" || strings.Contains(details, `"metadata":{"taskId":"`))
 }
 
 // wantREST checks an answer by AIP-193.
@@ -53,7 +59,7 @@ func (want refusal) wantREST(t testing.TB, a answer) {
 		t.Fatalf("%d %s", a.status, a.body)
 	}
 	if a.status != want.status || got.Error.Code != want.status || got.Error.Status == "" || !strings.Contains(got.Error.Message, want.text) ||
-		!strings.Contains(a.body, `"reason":"`+want.reason+`"`) || !strings.Contains(a.body, `"domain":"a2a-protocol.org"`) {
+		!want.explainedBy(a.body) {
 		t.Errorf("status %d, body %.400s; want %+v", a.status, a.body, want)
 	}
 	if ct := a.header.Get("Content-Type"); ct != "application/json" || len(a.body) > 1024 {
@@ -121,8 +127,8 @@ func TestHostileEnvelopes(t *testing.T) {
 		{"emptyMethod", rpc(`"method":""`), badRequest("empty")},
 		{"numberMethod", rpc(`"method":7`), noMethod("string")},
 		{"objectMethod", rpc(`"method":{}`), noMethod("string")},
-		{"unknownMethod", rpc(`"method":"Dance"`), noMethod(`"Dance"`)},
-		{"unknownMethodV0", rpc(`"method":"tasks/list"`), noMethod(`"tasks/list"`)},
+		{"unknownMethod", rpc(`"method":"Dance"`), noMethod(`no method "Dance"`)},
+		{"unknownMethodV0", rpc(`"method":"tasks/list"`), noMethod(`no method "tasks/list"`)},
 		{"otherCase", rpc(`"method":"getTask"`), noMethod(`"getTask"`)},
 		{"longMethod", rpc(`"method":"` + strings.Repeat("x", 1<<20) + `"`), noMethod("…")},
 		{"controlsInMethod", rpc(`"method":"\u0000\u001b[2J"`), noMethod(`\x00`)},
@@ -182,9 +188,9 @@ func TestHostileCalls(t *testing.T) {
 		{"ListTasks", `{"statusTimestampAfter":-1}`, badParams("")},
 		{"ListTasks", `{"includeArtifacts":"yes"}`, badParams("includeArtifacts")},
 		{"CreateTaskPushNotificationConfig GetTaskPushNotificationConfig ListTaskPushNotificationConfigs DeleteTaskPushNotificationConfig", `{}`,
-			refusal{-32003, 400, "PUSH_NOTIFICATION_NOT_SUPPORTED", "push notification"}},
+			refusal{-32003, 400, "PUSH_NOTIFICATION_NOT_SUPPORTED", "push notifications are not supported"}},
 		{"tasks/pushNotificationConfig/set tasks/pushNotificationConfig/get tasks/pushNotificationConfig/list tasks/pushNotificationConfig/delete", `{"id":"nope"}`,
-			refusal{-32003, 400, "PUSH_NOTIFICATION_NOT_SUPPORTED", "push notification"}},
+			refusal{-32003, 400, "PUSH_NOTIFICATION_NOT_SUPPORTED", "push notifications are not supported"}},
 	}
 	for _, tt := range tests {
 		for method := range strings.FieldsSeq(tt.methods) {

@@ -31,6 +31,7 @@ func TestLenient03Input(t *testing.T) {
 		{"contentArray", `{"messageId":"m","role":"user","content":[{"type":"text","text":"hi"}]}`, text},
 		{"fileURI", `{"messageId":"m","role":"user","parts":[{"kind":"file","file":{"uri":"workspace:/a","name":"x.png","mimeType":"image/png"}}]}`, file(a2a.URL("workspace:/a"))},
 		{"fileWithURI", `{"messageId":"m","role":"user","parts":[{"type":"file","file":{"fileWithUri":"workspace:/a","name":"x.png","mimeType":"image/png"}}]}`, file(a2a.URL("workspace:/a"))},
+		{"fileURL", `{"messageId":"m","role":"user","parts":[{"kind":"file","file":{"url":"workspace:/a","name":"x.png","mimeType":"image/png","sizeInBytes":1024}}]}`, file(a2a.URL("workspace:/a"))},
 		{"fileBytes", `{"messageId":"m","role":"user","parts":[{"kind":"file","file":{"bytes":"aGk=","name":"x.png","mimeType":"image/png"}}]}`, file(a2a.Raw("hi"))},
 		{"fileBytesUnpadded", `{"messageId":"m","role":"user","parts":[{"kind":"file","file":{"bytes":"aGk","name":"x.png","mimeType":"image/png"}}]}`, file(a2a.Raw("hi"))},
 		{"rawOf10", `{"messageId":"m","role":"user","parts":[{"raw":"aGk=","filename":"x.png","mediaType":"image/png"}]}`, file(a2a.Raw("hi"))},

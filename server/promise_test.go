@@ -29,10 +29,13 @@ func TestExtendedCard(t *testing.T) {
 	silent := start(t, Config{Card: promising(a2a.AgentCapabilities{})})
 	unsupported.wantRPC(t, do(t, "POST", silent.URL, v1), false)
 	unsupported.wantREST(t, do(t, "GET", silent.URL+"/extendedAgentCard", ""))
-	for _, a := range []answer{do(t, "POST", silent.URL, v0), do(t, "GET", silent.URL+"/v1/card", ""), do(t, "GET", silent.URL+"/agent/authenticatedExtendedCard", "")} {
-		if a.status != 200 || !strings.Contains(strings.ReplaceAll(a.body, " ", ""), `"url":"`+silent.URL) {
+	for _, a := range []answer{do(t, "POST", silent.URL, v0), do(t, "GET", silent.URL+"/v1/card", ""), do(t, "GET", silent.URL+"//v1/card", ""), do(t, "GET", silent.URL+"/agent/authenticatedExtendedCard", "")} {
+		if got := strings.ReplaceAll(a.body, " ", ""); a.status != 200 || !strings.Contains(got, `"url":"`+silent.URL) || !strings.Contains(got, `"name":"codex"`) {
 			t.Errorf("0.3: %d %s", a.status, a.body)
 		}
+	}
+	if a := do(t, "GET", silent.URL+"/agent-card", ""); strings.Contains(a.body, "supportsAuthenticatedExtendedCard") {
+		t.Errorf("the card promises one to 0.3: %s", a.body)
 	}
 
 	s, err := New(Config{Handler: &fakeHandler{}, Card: testCard}) // promises one, and has none

@@ -71,6 +71,21 @@ func TestRefusalsByBinding(t *testing.T) {
 	}
 }
 
+// TestFormsOfErrors: an error of each binding of 1.0, byte for byte but for its words.
+func TestFormsOfErrors(t *testing.T) {
+	ts := start(t, Config{Handler: engine(t)})
+	const info = `[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","domain":"a2a-protocol.org","metadata":{"taskId":"nope"},"reason":"TASK_NOT_FOUND"}]`
+	for want, a := range map[string]answer{
+		`{"jsonrpc":"2.0","id":"x","error":{"code":-32001,"message":WORDS,"data":` + info + `}}`: do(t, "POST", ts.URL, `{"jsonrpc":"2.0","id":"x","method":"GetTask","params":{"id":"nope"}}`),
+		`{"error":{"code":404,"status":"NOT_FOUND","message":WORDS,"details":` + info + `}}`:     do(t, "GET", ts.URL+"/tasks/nope", ""),
+	} {
+		head, tail, _ := strings.Cut(want, "WORDS")
+		if got := strings.TrimSpace(a.body); !strings.HasPrefix(got, head+`"`) || !strings.HasSuffix(got, tail) {
+			t.Errorf("%s\nwant %s", got, want)
+		}
+	}
+}
+
 // TestVerbs: a task takes the same verbs in both versions, however its path is
 // escaped, and says so.
 func TestVerbs(t *testing.T) {

@@ -35,7 +35,7 @@ func TestStreams(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			a := do(t, "POST", ts.URL+tt.path, tt.body)
 			data := a.sseData()
-			if len(data) != 3 || !strings.HasPrefix(data[0], tt.first) || !strings.Contains(data[2], tt.last) {
+			if a.status != 200 || !strings.HasPrefix(a.body, "id: 1.1\ndata: ") || len(data) != 3 || !strings.HasPrefix(data[0], tt.first) || !strings.Contains(data[2], tt.last) {
 				t.Errorf("data %q", data)
 			}
 			for name, want := range map[string]string{"Content-Type": "text/event-stream", "Cache-Control": "no-cache", "X-Accel-Buffering": "no"} {
