@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
 )
 
 func notReady(context.Context) Readiness {
@@ -57,14 +59,19 @@ func TestCardURL(t *testing.T) {
 	}
 }
 
+// TestPureCard knows the members of the card of 1.0 from the SDK's type.
 func TestPureCard(t *testing.T) {
-	a := do(t, "GET", start(t, Config{PureCard: true}).URL+"/agent-card", "")
-	var card map[string]any
-	if err := json.Unmarshal([]byte(a.body), &card); err != nil {
-		t.Fatal(err)
+	card := func(base string) *a2a.AgentCard { return adapter.Card(adapter.Identity{Version: "1.2.3"}, base) }
+	a := do(t, "GET", start(t, Config{PureCard: true, Card: card}).URL+"/agent-card", "")
+	dec := json.NewDecoder(strings.NewReader(a.body))
+	dec.DisallowUnknownFields()
+	var got a2a.AgentCard
+	if err := dec.Decode(&got); err != nil {
+		t.Fatalf("%v: %s", err, a.body)
 	}
-	if _, ok := card["protocolVersion"]; ok || card["supportedInterfaces"] == nil {
-		t.Errorf("card %s", a.body)
+	if got.Name == "" || got.Description == "" || got.Version == "" || len(got.SupportedInterfaces) == 0 || len(got.Skills) == 0 ||
+		len(got.DefaultInputModes) == 0 || len(got.DefaultOutputModes) == 0 {
+		t.Error(a.body)
 	}
 }
 

@@ -11,10 +11,11 @@ import (
 
 // A document is docs/conformance.md and what it is checked against.
 type document struct {
-	text    string
-	rows    []row
-	held    map[string]string          // the test of this package that holds a requirement
-	sources map[string]testnames.Tests // by the names that the document gives packages
+	text     string
+	rows     []row
+	held     map[string]string          // the test of this package that holds a requirement
+	recorded map[string]bool            // the tests of the suite that TestSuiteBodies has requests of
+	sources  map[string]testnames.Tests // by the names that the document gives packages
 }
 
 // A row is one of a table: a requirement, and the document's last word on it.
@@ -30,7 +31,15 @@ func readDocument(t *testing.T) document {
 	}
 	d := document{text: string(text), sources: map[string]testnames.Tests{
 		"tcksut": testnames.Of(t, "internal/test/tcksut"), "server": testnames.Of(t, "server"), "tasks": testnames.Of(t, "tasks"),
+		"adapter": testnames.Of(t, "adapter"),
 	}}
+	d.recorded = map[string]bool{}
+	for _, version := range []string{"0.3", "1.0"} {
+		for _, r := range readRequests(t, filepath.Join("testdata", "suite-"+version+".jsonl")) {
+			name, _, _ := strings.Cut(r.Test, "[")
+			d.recorded[version+"/"+name] = true
+		}
+	}
 	table := ""
 	for line := range strings.Lines(d.text) {
 		if heading, ok := strings.CutPrefix(line, "#"); ok {

@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 )
@@ -18,6 +20,41 @@ type v0Reply struct {
 	result any
 	code   int
 	text   string
+}
+
+// do makes a plain request and returns its answer.
+func do(t testing.TB, method, url, body string, header ...string) (int, http.Header, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	res, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, res.Header, string(b)
+}
+
+func card(t *testing.T, url string) any {
+	t.Helper()
+	status, header, body := do(t, "GET", url+"/.well-known/agent-card.json", "")
+	var v any
+	if err := json.Unmarshal([]byte(body), &v); err != nil || status != 200 || header.Get("Content-Type") != "application/json" {
+		t.Fatalf("%d %v %s", status, err, body)
+	}
+	return v
 }
 
 func readV0(t testing.TB, status int, body string) v0Reply {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -9,18 +10,16 @@ import (
 // models are the requirements on the data model.
 func models() []requirement {
 	states := []string{"SUBMITTED", "WORKING", "INPUT_REQUIRED", "AUTH_REQUIRED", "COMPLETED", "FAILED", "CANCELED", "REJECTED"}
-	known := func(state string) bool {
-		for _, s := range states {
-			if state == "TASK_STATE_"+s {
-				return true
-			}
-		}
-		return false
-	}
+	sent := map[string][]any{} // tasks that all requirements look at, by binding
 	each := func(f func(t *testing.T, task any)) func(*testing.T, client) {
 		return func(t *testing.T, c client) {
-			for _, prefix := range []string{"tck-complete-task", "tck-input-required", "tck-reject-task", "tck-artifact-file", "tck-artifact-data"} {
-				f(t, c.send(t, prefix))
+			if sent[c.binding] == nil {
+				for _, prefix := range []string{"tck-complete-task", "tck-input-required", "tck-reject-task", "tck-artifact-file", "tck-artifact-data"} {
+					sent[c.binding] = append(sent[c.binding], c.send(t, prefix))
+				}
+			}
+			for _, task := range sent[c.binding] {
+				f(t, task)
 			}
 		}
 	}
@@ -31,12 +30,7 @@ func models() []requirement {
 			}
 		})},
 		{"DM-TASK-002", each(func(t *testing.T, task any) {
-			if !known(str(task, "status", "state")) {
-				t.Errorf("task %v", task)
-			}
-		})},
-		{"DM-STATUS-001", each(func(t *testing.T, task any) {
-			if str(task, "status", "state") == "" {
+			if state, ok := strings.CutPrefix(str(task, "status", "state"), "TASK_STATE_"); !ok || !slices.Contains(states, state) {
 				t.Errorf("task %v", task)
 			}
 		})},
@@ -77,11 +71,6 @@ func models() []requirement {
 					t.Errorf("a field is called %s", key)
 				}
 			})
-		})},
-		{"DM-SERIAL-002", each(func(t *testing.T, task any) {
-			if s := str(task, "status", "state"); s != strings.ToUpper(s) {
-				t.Errorf("state %s", s)
-			}
 		})},
 		{"DM-SERIAL-003", each(func(t *testing.T, task any) {
 			stamp := str(task, "status", "timestamp")

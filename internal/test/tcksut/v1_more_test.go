@@ -13,9 +13,16 @@ func lists() []requirement {
 	return []requirement{
 		{"CORE-LIST-001", func(t *testing.T, c client) {
 			ctx := newContext()
-			c.send(t, "tck-complete-task", "contextId", ctx)
+			for _, prefix := range []string{"tck-complete-task", "tck-input-required"} { // one has ended, one goes on
+				c.send(t, prefix, "contextId", ctx)
+			}
 			r := c.call(t, "ListTasks", object{"contextId": ctx})
-			if tasks, _ := at(r.result, "tasks").([]any); len(tasks) != 1 || str(tasks[0], "contextId") != ctx {
+			states := map[string]bool{}
+			tasks, _ := at(r.result, "tasks").([]any)
+			for _, task := range tasks {
+				states[short(str(task, "status", "state"))] = str(task, "contextId") == ctx
+			}
+			if len(tasks) != 2 || !states["COMPLETED"] || !states["INPUT_REQUIRED"] {
 				t.Errorf("list %s", r.body)
 			}
 		}},
@@ -44,9 +51,6 @@ func lists() []requirement {
 			}
 			if pages != 3 || len(sent) != 0 {
 				t.Errorf("%d pages, %d tasks missing", pages, len(sent))
-			}
-			for _, bad := range []object{{"pageSize": 101}, {"pageSize": -1}, {"pageToken": "x"}, {"status": "TASK_STATE_DANCING"}, {"historyLength": -1}} {
-				c.wantError(t, c.call(t, "ListTasks", bad), -32602, 400, "INVALID_PARAMS")
 			}
 		}},
 		{"CORE-LIST-003", func(t *testing.T, c client) {
@@ -150,79 +154,6 @@ func histories() []requirement {
 			if str(h, 0, "parts", 0, "text") != hello || str(h, 1, "role") != "ROLE_AGENT" || str(h, 2, "parts", 0, "text") != "second" {
 				t.Errorf("history %v", h)
 			}
-		}},
-	}
-}
-
-func refusals() []requirement {
-	unknown := func(op string) func(*testing.T, client) {
-		return func(t *testing.T, c client) {
-			var r reply
-			if op == "SubscribeToTask" {
-				_, r = c.stream(t, op, object{"id": "tck-nonexistent"})
-			} else {
-				r = c.call(t, op, object{"id": "tck-nonexistent"})
-			}
-			c.wantError(t, r, -32001, 404, "TASK_NOT_FOUND")
-			if str(r.info, "metadata", "taskId") != "tck-nonexistent" {
-				t.Errorf("info %v", r.info)
-			}
-		}
-	}
-	return []requirement{
-		{"CORE-GET-002", unknown("GetTask")},
-		{"CORE-CANCEL-003", unknown("CancelTask")},
-		{"STREAM-SUB-004", unknown("SubscribeToTask")},
-		{"CORE-MULTI-004", func(t *testing.T, c client) {
-			r := c.call(t, "SendMessage", object{"message": message("tck-multi-004", "taskId", "tck-nonexistent")})
-			c.wantError(t, r, -32001, 404, "TASK_NOT_FOUND")
-			_, r = c.stream(t, "SendStreamingMessage", object{"message": message("tck-multi-004", "taskId", "tck-nonexistent")})
-			c.wantError(t, r, -32001, 404, "TASK_NOT_FOUND")
-		}},
-		{"CORE-ERR-001", unknown("GetTask")},
-		{"CORE-ERR-002", func(t *testing.T, c client) {
-			for name, params := range map[string]object{
-				"noMessage": {}, "noParts": {"message": message("tck-x", "parts", []any{})}, "nullPart": {"message": message("tck-x", "parts", []any{nil})},
-				"noID": {"message": object{"role": "ROLE_USER", "parts": []any{object{"text": "x"}}}}, "role": {"message": message("tck-x", "role", "wizard")},
-				"blank": {"message": message("tck-x", "parts", []any{object{"text": " \n"}})}, "history": {"message": message("tck-x"), "configuration": object{"historyLength": -1}},
-			} {
-				if r := c.call(t, "SendMessage", params); r.reason != "INVALID_PARAMS" {
-					t.Errorf("%s: %s", name, r.body)
-				}
-				if s, r := c.stream(t, "SendStreamingMessage", params); s != nil || r.reason != "INVALID_PARAMS" {
-					t.Errorf("%s as a stream: %s", name, r.body)
-				}
-			}
-		}},
-		{"CORE-CAP-001", func(t *testing.T, c client) {
-			for _, op := range []string{"Create", "Get", "List", "Delete"} {
-				name := op + "TaskPushNotificationConfig"
-				if op == "List" {
-					name += "s"
-				}
-				r := c.call(t, name, object{"taskId": "t", "id": "c", "url": "https://example.com"})
-				c.wantError(t, r, -32003, 400, "PUSH_NOTIFICATION_NOT_SUPPORTED")
-			}
-			r := c.call(t, "SendMessage", object{"message": message("tck-complete-task"),
-				"configuration": object{"taskPushNotificationConfig": object{"url": "https://example.com"}}})
-			c.wantError(t, r, -32003, 400, "PUSH_NOTIFICATION_NOT_SUPPORTED")
-		}},
-		{"CORE-CAP-003", func(t *testing.T, c client) {
-			c.wantError(t, c.call(t, "GetExtendedAgentCard", object{}), -32004, 400, "UNSUPPORTED_OPERATION")
-		}},
-		{"VER-SERVER-001", func(t *testing.T, c client) {
-			c.header = map[string][]string{"A2a-Version": {"1.0.3"}}
-			c.wantState(t, c.send(t, "tck-complete-task"), "COMPLETED")
-		}},
-		{"VER-SERVER-002", func(t *testing.T, c client) {
-			c.header = map[string][]string{"A2a-Version": {"99.0"}}
-			c.wantError(t, c.call(t, "SendMessage", object{"message": message("tck-ver-002")}), -32009, 400, "VERSION_NOT_SUPPORTED")
-			_, r := c.stream(t, "SendStreamingMessage", object{"message": message("tck-ver-002")})
-			c.wantError(t, r, -32009, 400, "VERSION_NOT_SUPPORTED")
-		}},
-		{"VER-SERVER-003", func(t *testing.T, c client) {
-			c.header = map[string][]string{"A2a-Version": {" "}}
-			c.wantState(t, c.send(t, "tck-complete-task"), "COMPLETED")
 		}},
 	}
 }
