@@ -75,6 +75,7 @@ func sending() []requirement {
 			c.wantError(t, c.call(t, "CancelTask", object{"id": str(task, "id")}), -32002, 400, "TASK_NOT_CANCELABLE")
 		}},
 		{"CORE-EXECUTION-MODE-001", func(t *testing.T, c client) {
+			c.url = start(t, options{hold: 200 * time.Millisecond})
 			begin := time.Now()
 			c.wantState(t, c.send(t, "test-resubscribe-message-id"), "COMPLETED")
 			if took := time.Since(begin); took < 100*time.Millisecond {
