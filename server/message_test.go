@@ -36,6 +36,8 @@ func TestLenient03Input(t *testing.T) {
 		{"fileBytesUnpadded", `{"messageId":"m","role":"user","parts":[{"kind":"file","file":{"bytes":"aGk","name":"x.png","mimeType":"image/png"}}]}`, file(a2a.Raw("hi"))},
 		{"rawOf10", `{"messageId":"m","role":"user","parts":[{"raw":"aGk=","filename":"x.png","mediaType":"image/png"}]}`, file(a2a.Raw("hi"))},
 		{"urlOf10", `{"messageId":"m","role":"user","parts":[{"url":"https://x/y","filename":"x.png","mediaType":"image/png"}]}`, file(a2a.URL("https://x/y"))},
+		{"textAndFile", `{"messageId":"m","role":"user","parts":[{"kind":"text","text":"hi"},{"kind":"file","file":{"uri":"workspace:/a","name":"x.png","mimeType":"image/png"}}]}`,
+			append(a2a.ContentParts{a2a.NewTextPart("hi")}, file(a2a.URL("workspace:/a"))...)},
 		{"data", `{"messageId":"m","role":"user","parts":[{"type":"data","data":{"a_b":1}}]}`, a2a.ContentParts{a2a.NewDataPart(map[string]any{"a_b": 1.0})}},
 	}
 	h := &fakeHandler{}
