@@ -2,6 +2,7 @@ package tasks_test
 
 import (
 	"fmt"
+	"os"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
 // wantIDs compares the ids of a task's artifacts.
@@ -30,16 +32,16 @@ func (j *job) message(item, text, phase string) {
 }
 
 // TestManyMessagesOfOneID: the work for one of them does not grow with the number of those
-// before it. If it did, they would take minutes.
+// before it. If it did, they would take minutes. It is the time of the processor that counts: a busy machine takes more.
 func TestManyMessagesOfOneID(t *testing.T) {
 	const messages, most = 8_000, 30 * time.Second
 	r := newRunner()
 	e := newEngine(t, r)
 	task := begin(t, e, request("m", "c", "hi"))
 	j := r.next(t).start()
-	began := time.Now()
+	began := progtest.CPU(t, os.Getpid())
 	for i := range messages {
-		if j.message("msg_x", "x", ""); time.Since(began) > most {
+		if j.message("msg_x", "x", ""); i%100 == 0 && progtest.CPU(t, os.Getpid())-began > most {
 			t.Fatalf("after %v %d of %d messages have come", most, i+1, messages)
 		}
 	}

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 }
 
 // patience bounds every wait of these tests; reaching it is a failure.
-const patience = 60 * time.Second
+const patience = 3 * time.Minute
 
 // onCodex returns an executor on the real codex with a scripted model behind it.
 func onCodex(t *testing.T, model *modeltest.Model, change func(*config)) *rig {
