@@ -17,6 +17,10 @@ import (
 // the server's own grace.
 const drainLimit = 6 * time.Second
 
+// first is how long the runtime does nothing but serve. Who asked before it listened is answered then: the start of
+// codex and the checks, which start processes, take all cores.
+const first = 2 * time.Millisecond
+
 // A Runtime is a program of parts that has been built. Nothing of it has begun.
 type Runtime interface {
 	// Recover goes on with what an earlier life has left. It sets turns going.
@@ -71,13 +75,14 @@ func (l *Life) serve(ctx context.Context, runtime Runtime) error {
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
 	group, ctx := errgroup.WithContext(ctx)
-	for _, run := range l.runs {
-		group.Go(func() error { return run(ctx) })
-	}
 	group.Go(func() error {
 		defer leave()
 		return runtime.Serve(ctx)
 	})
+	time.Sleep(first)
+	for _, run := range l.runs {
+		group.Go(func() error { return run(ctx) })
+	}
 	group.Go(func() error {
 		<-ctx.Done()
 		return l.drain(ctx)

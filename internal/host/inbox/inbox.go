@@ -157,13 +157,7 @@ func (l letters) List(ctx context.Context) ([]channel.DeadLetter, error) {
 func (l letters) Retry(ctx context.Context, id string) error { return l.channel.Retry(ctx, id) }
 
 // Recover implements [host.Runtime].
-func (r *runtime) Recover(ctx context.Context) error {
-	if err := r.Engine.Recover(ctx); err != nil {
-		return err
-	}
-	r.Driver.Warm()
-	return nil
-}
+func (r *runtime) Recover(ctx context.Context) error { return r.Engine.Recover(ctx) }
 
 // Serve implements [host.Runtime]: it is the channel itself.
 func (r *runtime) Serve(ctx context.Context) error {

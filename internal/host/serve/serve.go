@@ -99,13 +99,7 @@ func build(ctx context.Context, life *host.Life, o host.Options, ln net.Listener
 }
 
 // Recover implements [host.Runtime].
-func (r *runtime) Recover(ctx context.Context) error {
-	if err := r.Engine.Recover(ctx); err != nil {
-		return err
-	}
-	r.Driver.Warm()
-	return nil
-}
+func (r *runtime) Recover(ctx context.Context) error { return r.Engine.Recover(ctx) }
 
 // Serve implements [host.Runtime].
 func (r *runtime) Serve(ctx context.Context) error {
