@@ -53,7 +53,7 @@ bench: codex ## what it costs, into bench/results/$(BENCH).txt and its tables
 	go test -run Table ./bench -v -args -results results/$(BENCH).txt $(if $(filter published,$(BENCH)),-update)
 
 bench-against: codex ## what it costs beside the program of another commit, in one run; REF: the commit
-	@scripts/bench-against.sh $(REF)
+	@scripts/bench-against.sh '$(REF)'
 
 sim: ## the scheduler, the tasks and the store on a simulated agent, in simulated time; SEEDS, SEED: the first
 	go test ./internal/test/sim -run '^TestSeeds$$' -count=1 -timeout 300m -args -sim.seeds $(or $(SEEDS),1000) -sim.first $(or $(SEED),1)

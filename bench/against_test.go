@@ -17,10 +17,9 @@ import (
 var otherProgram = flag.String("against", "", "the path of another built program, which BenchmarkAgainst measures beside this one")
 
 // BenchmarkAgainst is what this program takes beside another one, such as itself before a
-// change: both run at the same time, and take turns in an order of chance, so that what the
-// machine does is done to both. Each row has the value of the other one (before), of this one
-// (after), and how many times the other's this one's is, with the interval in which that lies
-// in 95 of 100 cases, by resampling pairs of processes.
+// change. Both take turns in an order of chance, so that what the machine does is done to both. Each row has
+// the value of the other one (before), of this one (after), and after divided by before, with the interval in which
+// that lies in 95 of 100 cases, by resampling pairs of processes.
 func BenchmarkAgainst(b *testing.B) {
 	if *otherProgram == "" {
 		b.Skip("there is no other program: make bench-against says which")
@@ -116,7 +115,8 @@ func againstMemory(b *testing.B) {
 	var idle, many duels
 	for range most {
 		var one, two duel
-		for i, binary := range []string{*otherProgram, program} {
+		for _, i := range chance.Perm(2) {
+			binary := [2]string{*otherProgram, program}[i]
 			p := progtest.Start(b, binary, realSettings(b, fakemodel.Keywords)...)
 			newClient(b, p.URL, "", 0).ready()
 			one[i] = settled(p)

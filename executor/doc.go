@@ -1,6 +1,6 @@
 // Package executor decides which message has its turn, and when: the queue of each
 // context and the slots that all share, messages to a running turn, the hold while the
-// model refuses, attempts, and what becomes of a message whose turn was cut off. It knows
+// model refuses, attempts, timers, and what becomes of a message whose turn was cut off. It knows
 // agents by an interface, [Driver], and nothing of A2A.
 //
 // # A job's way
@@ -22,6 +22,11 @@
 // other, with attempts of its own, that ends with the turn if that takes it, and
 // has its place in the queue if not. Messages to one turn are sent one at a time;
 // steer.go says how, steered.go what becomes of them.
+//
+// # Timers
+//
+// A turn may be silent for a while, longer while a tool runs, and it may last for a while in all. Nothing counts while it
+// waits for answers. The driver tells of signs of life, and ends a turn whose timer has run out ([Timers]).
 //
 // # Questions
 //

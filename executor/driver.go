@@ -83,7 +83,8 @@ type Turn interface {
 	// Begun says what has begun.
 	Begun() Begun
 	// Follow tells the [Listener] of the turn what becomes of it until it has ended. A [Trouble] of the kind
-	// [WasCut] says that it is to be found out how.
+	// [WasCut] says that it is to be found out how. It tells the timers of the turn ([Listener.Timers]) of each sign
+	// of life, and ends the turn when one has run out.
 	Follow() (*Result, error)
 	// Steer offers a further message to the turn. [ErrNotTaken] says that it was not taken; after any other
 	// error that is to be found out.

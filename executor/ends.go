@@ -18,7 +18,7 @@ const (
 	NotTaken = "codex could not take the message; the log says why"
 )
 
-// Stopped fills in the end of a job whose turn was ended, and why.
+// Stopped fills in the end of a job by why it, or its turn, was ended.
 func Stopped(end agent.Ended, cause error) agent.Ended {
 	if late, ok := errors.AsType[*Timeout](cause); ok {
 		end.Outcome, end.Failure = agent.Failed, late.failure()

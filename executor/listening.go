@@ -15,7 +15,7 @@ func (l listening) Arrived(turnID, clientID string) { l.e.arrived(l.j, turnID, c
 
 func (l listening) Ending() { l.e.closeToSteers(l.j) }
 
-func (l listening) Time(late func(*Timeout)) *Timers { return newTimers(&l.e.cfg, late) }
+func (l listening) Timers(late func(*Timeout)) *Timers { return newTimers(&l.e.cfg, late) }
 
 func (l listening) Park() { l.j.slot.park() }
 

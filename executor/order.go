@@ -25,9 +25,6 @@ type Listener interface {
 	Arrived(turnID, clientID string)
 	// Ending says that the turn takes no more messages, since it is being ended.
 	Ending()
-	// Time returns the timers of the turn, or of one that is made to shorten its thread. Late is called, by
-	// another goroutine, with why the turn is to be ended then.
-	Time(late func(*Timeout)) *Timers
 
 	// Park says that the turn does nothing until it is answered, Seize that the agent goes on with it
 	// by itself. Resume asks for leave to go on with an answer, and reports whether it is there;
@@ -35,4 +32,8 @@ type Listener interface {
 	Park()
 	Seize()
 	Resume(granted func()) bool
+
+	// Timers returns timers for the turn, or for one that is made to shorten its thread. When one has run out, late is
+	// called, by another goroutine, with why the turn is to be ended.
+	Timers(late func(*Timeout)) *Timers
 }

@@ -65,7 +65,14 @@ func works(t *turn) *ending {
 	t.shown.Tools = true
 	t.mu.Unlock()
 	t.of.To.Tell(agent.ItemStarted{Item: agent.Item{Kind: agent.KindCommand, ID: "tool", Command: "make"}})
-	t.timers.Alive(true)
+	t.alive(true)
+	return nil
+}
+
+// worked has the tool end.
+func worked(t *turn) *ending {
+	t.of.To.Tell(agent.ItemCompleted{Item: agent.Item{Kind: agent.KindCommand, ID: "tool", Command: "make"}})
+	t.alive(false)
 	return nil
 }
 
@@ -144,7 +151,6 @@ func asks(t *turn) *ending {
 		return how
 	}
 	t.of.To.Tell(agent.Answered{ID: q.id})
-	t.timers.Alive(t.HasWorked())
 	t.says(q.text)
 	return nil
 }

@@ -21,7 +21,8 @@ type turn struct {
 	arriving chan executor.Attempt // messages that it has, and has not told of
 	arrived  chan struct{}         // 1-buffered: one has been told of
 	timers   *executor.Timers
-	late     chan error // one of them has run out; there is room for both
+	late     chan error // 1-buffered: one of them has run out
+	runs     bool       // a tool
 
 	mu    sync.Mutex // guards the fields below
 	heard []string   // the messages
@@ -40,7 +41,7 @@ type question struct {
 
 func newTurn(s *session, of executor.Order, does play) *turn {
 	t := &turn{
-		a: s.a, on: s.on, of: of, does: does, arriving: make(chan executor.Attempt, 64), arrived: make(chan struct{}, 1), late: make(chan error, 2),
+		a: s.a, on: s.on, of: of, does: does, arriving: make(chan executor.Attempt, 64), arrived: make(chan struct{}, 1), late: make(chan error, 1),
 		r: &record{clients: []string{of.ClientID()}, jobs: []string{of.Job}, state: executor.Broken}, heard: words(of.Input),
 	}
 	s.a.past.change(func() {
@@ -70,15 +71,26 @@ func (t *turn) Begun() executor.Begun {
 // Follow takes one step after the other, and then answers what the turn has heard.
 func (t *turn) Follow() (*executor.Result, error) {
 	defer t.leave()
-	t.timers = t.of.To.Time(func(by *executor.Timeout) { t.late <- by })
+	t.timers = t.of.To.Timers(func(by *executor.Timeout) {
+		select {
+		case t.late <- by:
+		default: // one is enough
+		}
+	})
 	defer t.timers.Stop()
-	t.timers.Alive(false)
+	t.alive(false)
 	for _, step := range append(slices.Clip(t.does), answers) {
 		if how := step(t); how != nil {
 			return how.result, how.err
 		}
 	}
 	panic("a turn has no end")
+}
+
+// alive is a sign of life, with or without a tool that runs.
+func (t *turn) alive(tool bool) {
+	t.runs = tool
+	t.timers.Alive(tool)
 }
 
 func (t *turn) leave() {
@@ -159,7 +171,7 @@ func (t *turn) says(text string) {
 	t.shown.Messages = append(t.shown.Messages, agent.Message{ItemID: id, Text: text})
 	t.mu.Unlock()
 	t.of.To.Tell(agent.TextDelta{ItemID: id, Text: text})
-	t.timers.Alive(t.HasWorked())
+	t.alive(t.runs)
 	t.of.To.Tell(agent.ItemCompleted{Item: agent.Item{Kind: agent.KindMessage, ID: id, Text: text}})
 }
 

@@ -9,19 +9,20 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/alarm"
 )
 
-// Timers end a turn that takes too long. Those of silence count from its last sign of life, that of the turn
+// Timers say when a turn takes too long. Those of silence count from its last sign of life, that of the turn
 // all the time in which it does not wait for answers. They begin with the first sign of life. Their methods may be
 // called concurrently.
 type Timers struct {
 	cfg  *Config
 	late func(*Timeout)
 
-	mu    sync.Mutex    // guards the fields below
-	left  time.Duration // of the whole turn
-	since time.Time     // it has run since; zero while it waits for answers
-	tool  bool          // one runs
-	whole *alarm.Alarm
-	quiet *alarm.Alarm
+	mu        sync.Mutex    // guards the fields below
+	left      time.Duration // of the turn
+	since     time.Time     // it has run since; zero while it waits for answers
+	silence   Timeout       // what becomes of a turn that shows no further sign of life
+	due       time.Time     // when that is; zero for never
+	ofTurn    *alarm.Alarm
+	ofSilence *alarm.Alarm
 }
 
 // A Timeout is why a turn is ended that has taken too long.
@@ -35,22 +36,30 @@ const timerTurn, timerIdle, timerItem = "turn", "idle", "item"
 // newTimers returns timers that call late when one of them has run out.
 func newTimers(cfg *Config, late func(*Timeout)) *Timers {
 	t := &Timers{cfg: cfg, late: late, left: cfg.TurnTimeout}
-	t.whole, t.quiet = alarm.New(t.wholeRings), alarm.New(t.quietRings)
+	t.ofTurn, t.ofSilence = alarm.New(t.turnIsOver), alarm.New(t.silenceIsOver)
 	return t
 }
 
 // Alive notes a sign of life, and whether a tool runs.
 func (t *Timers) Alive(tool bool) {
+	now := time.Now()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.tool = tool
 	if t.since.IsZero() {
-		t.since = time.Now()
+		t.since = now
 		if t.cfg.TurnTimeout > 0 {
-			t.whole.After(max(t.left, time.Millisecond))
+			t.ofTurn.After(max(t.left, time.Millisecond))
 		}
 	}
-	t.quiet.After(t.silenceLocked().After)
+	t.silence = Timeout{timerIdle, t.cfg.IdleTimeout}
+	if tool {
+		t.silence = Timeout{timerItem, t.cfg.ItemTimeout}
+	}
+	t.due = time.Time{}
+	if t.silence.After > 0 {
+		t.due = now.Add(t.silence.After)
+	}
+	t.ofSilence.At(t.due)
 }
 
 // Rest stops the timers until the next sign of life: the turn waits for answers.
@@ -59,35 +68,36 @@ func (t *Timers) Rest() {
 	defer t.mu.Unlock()
 	if !t.since.IsZero() {
 		t.left -= time.Since(t.since)
-		t.since = time.Time{}
 	}
-	t.whole.After(0)
-	t.quiet.After(0)
+	t.since, t.due = time.Time{}, time.Time{}
+	t.ofTurn.After(0)
+	t.ofSilence.After(0)
 }
 
 // Stop ends the timers: the turn is being ended, or has.
 func (t *Timers) Stop() {
-	t.whole.Stop()
-	t.quiet.Stop()
+	t.ofTurn.Stop()
+	t.ofSilence.Stop()
 }
 
-func (t *Timers) wholeRings() { t.late(&Timeout{timerTurn, t.cfg.TurnTimeout}) }
-
-func (t *Timers) quietRings() {
+// turnIsOver is called when the alarm of the turn rings.
+func (t *Timers) turnIsOver() {
 	t.mu.Lock()
-	silence := t.silenceLocked()
+	rests := t.since.IsZero()
 	t.mu.Unlock()
-	if silence.After > 0 {
+	if !rests {
+		t.late(&Timeout{timerTurn, t.cfg.TurnTimeout})
+	}
+}
+
+// silenceIsOver is called when the alarm of silence rings. A sign of life, or a question, may come before it just then.
+func (t *Timers) silenceIsOver() {
+	t.mu.Lock()
+	silence, due := t.silence, t.due
+	t.mu.Unlock()
+	if !due.IsZero() && !time.Now().Before(due) {
 		t.late(&silence)
 	}
-}
-
-// silenceLocked is what becomes of a turn that shows no further sign of life. It may never, by a length of 0.
-func (t *Timers) silenceLocked() Timeout {
-	if t.tool {
-		return Timeout{timerItem, t.cfg.ItemTimeout}
-	}
-	return Timeout{timerIdle, t.cfg.IdleTimeout}
 }
 
 func (t *Timeout) Error() string {

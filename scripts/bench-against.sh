@@ -10,6 +10,6 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 git archive "$commit" | tar -x -C "$work"
-(cd "$work" && go build -trimpath -o "$work/runtime" ./cmd/runtime)
+(cd "$work" && CGO_ENABLED=0 go build -trimpath -o "$work/runtime" ./cmd/runtime)
 echo "before: $(git log -1 --format='%h %s' "$commit")"
-go test ./bench -run '^$' -bench '^BenchmarkAgainst$' -benchtime 1x -timeout 60m -args -against "$work/runtime"
+CGO_ENABLED=0 go test ./bench -run '^$' -bench '^BenchmarkAgainst$' -benchtime 1x -timeout 60m -args -against "$work/runtime"

@@ -77,6 +77,7 @@ func TestVersionHeader(t *testing.T) {
 			}
 		}
 	}
+	refusal{-32009, 400, "VERSION_NOT_SUPPORTED", "99.0"}.wantREST(t, do(t, "GET", ts.URL+"/tasks/T1", "", "A2A-Version", "99.0"))
 	if got := do(t, "POST", ts.URL+"/?A2A-Version=99.0", v1Hi).rpc(t); got.Error == nil || got.Error.Code != -32009 {
 		t.Errorf("version in the query: %+v", got)
 	}

@@ -40,6 +40,7 @@ func (t *turn) tellQuestions() *agent.Ended {
 		}
 		q.Posed.Store(&posed)
 		t.asked += posed.Bytes()
+		t.timers.Rest() // the observer may take its time
 		t.To.Tell(posed.Question(q.ID, q.Deadline))
 	}
 	for _, answered := range news {

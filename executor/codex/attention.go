@@ -10,7 +10,7 @@ import (
 
 // A wake is a cause that a turn raises for itself, and the name of the timer
 // that raises it. timerGap is armed once the thread idles; once codex was asked to end
-// the turn, timerAgain and timerGrace are.
+// the turn, timerAgain and timerGrace are; timerLimit is while codex waits for the end of a rate limit.
 type wake string
 
 func (w wake) Error() string { return string(w) }
@@ -77,7 +77,7 @@ func (a *attention) take() []error {
 }
 
 // after raises cause once d has passed, in place of an earlier after of the
-// same cause. Zero or less takes that away.
+// same cause. With zero or less, cause is not raised.
 func (a *attention) after(d time.Duration, cause error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

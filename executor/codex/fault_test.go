@@ -79,7 +79,6 @@ func TestIdleTimerEndsTheTurn(t *testing.T) {
 
 // TestToolHasATimerOfItsOwn: a silent tool is told from a silent codex.
 func TestToolHasATimerOfItsOwn(t *testing.T) {
-	longtest.Mark(t)
 	t.Parallel()
 	e := onFake(t, "", func(c *config) {
 		c.IdleTimeout, c.ItemTimeout = time.Minute, time.Second

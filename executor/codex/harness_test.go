@@ -15,6 +15,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/leaktest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
 func TestMain(m *testing.M) {
@@ -25,7 +26,7 @@ func TestMain(m *testing.M) {
 }
 
 // patience bounds every wait of these tests; reaching it is a failure.
-const patience = 3 * time.Minute
+const patience = progtest.Patience
 
 // onCodex returns an executor on the real codex with a scripted model behind it.
 func onCodex(t *testing.T, model *modeltest.Model, change func(*config)) *rig {

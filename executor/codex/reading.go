@@ -17,7 +17,7 @@ func (t *turn) read() (end *agent.Ended, err error) {
 	defer t.endQuestions()
 	stop := context.AfterFunc(t.Ctx, func() { t.attention.raise(context.Cause(t.Ctx)) })
 	defer stop()
-	t.timers = t.To.Time(func(late *executor.Timeout) { t.attention.raise(late) })
+	t.timers = t.To.Timers(func(late *executor.Timeout) { t.attention.raise(late) })
 	defer t.timers.Stop()
 	t.alive()
 	for {

@@ -7,7 +7,8 @@ import (
 )
 
 // An Alarm calls a function when it is due. Most are put off long before, with every delta of a
-// text: the timer is left running then, and finds out when it fires. Its methods are called concurrently.
+// text: the timer is left running then, and finds out when it fires. Its methods may be
+// called concurrently.
 type Alarm struct {
 	ring func()
 
@@ -21,23 +22,29 @@ type Alarm struct {
 // New returns an alarm that is not set. ring is called by a goroutine of its own.
 func New(ring func()) *Alarm { return &Alarm{ring: ring} }
 
-// After has the alarm ring once d has passed, and not when it was to ring before. Zero or less has it
-// not ring.
+// After has the alarm ring once d has passed, and not when it was to ring before. With zero or less it
+// does not ring.
 func (a *Alarm) After(d time.Duration) {
+	if d <= 0 {
+		a.At(time.Time{})
+		return
+	}
+	a.At(time.Now().Add(d))
+}
+
+// At is [Alarm.After] with the time at which the alarm is due; at the zero time it does not ring.
+func (a *Alarm) At(due time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	switch {
-	case a.stopped:
-	case d <= 0:
-		a.due = time.Time{}
-	default:
-		if a.due = time.Now().Add(d); a.fires.IsZero() || a.due.Before(a.fires) {
-			a.startLocked(d)
-		}
+	if a.stopped {
+		return
+	}
+	if a.due = due; !due.IsZero() && (a.fires.IsZero() || due.Before(a.fires)) {
+		a.startLocked(time.Until(due))
 	}
 }
 
-// Stop has it never ring again.
+// Stop ends the alarm. A call of ring that has begun may still be under way.
 func (a *Alarm) Stop() {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -17,9 +17,10 @@ import (
 // the server's own grace.
 const drainLimit = 6 * time.Second
 
-// first is how long the runtime does nothing but serve. Who asked before it listened is answered then: the start of
-// codex and the checks, which start processes, take all cores.
-const first = 2 * time.Millisecond
+// headStart is how long the runtime serves before its other work begins. Codex and the checks start processes, which
+// take all cores: a request that comes at once is answered a third sooner when it need not wait for them, and
+// the runtime is ready no later.
+const headStart = 2 * time.Millisecond
 
 // A Runtime is a program of parts that has been built. Nothing of it has begun.
 type Runtime interface {
@@ -52,7 +53,7 @@ type Life struct {
 	opened []io.Closer
 }
 
-// Goes has something go on while the runtime serves. It returns when its context ends; an error ends the runtime.
+// Goes has something go on while the runtime serves, from headStart on. It returns when its context ends; an error ends the runtime.
 func (l *Life) Goes(run func(context.Context) error) { l.runs = append(l.runs, run) }
 
 // GoesOn is [Life.Goes] for what cannot fail for good.
@@ -79,7 +80,7 @@ func (l *Life) serve(ctx context.Context, runtime Runtime) error {
 		defer leave()
 		return runtime.Serve(ctx)
 	})
-	time.Sleep(first)
+	time.Sleep(headStart)
 	for _, run := range l.runs {
 		group.Go(func() error { return run(ctx) })
 	}

@@ -44,6 +44,9 @@ func OpenTurns(life *Life, g *Ground, by launch.Turns) *Turns {
 
 // started is what there is to do once, when the runtime serves.
 func (t *Turns) started(ctx context.Context) {
+	if ctx.Err() != nil {
+		return
+	}
 	t.Driver.Warm()
 	t.Checks.Announce(ctx, t.Logger)
 	if err := giveback.Settle(); err != nil {

@@ -24,6 +24,7 @@ func (t *turn) pose(q *question, late bool) {
 	q.id = fmt.Sprintf("%s-%d", uuid.NewSHA1(uuid.Nil, []byte(t.of.ClientID())), t.asked)
 	t.open = append(t.open, q)
 	t.mu.Unlock()
+	t.timers.Rest()
 	t.of.To.Tell(agent.Question{ID: q.id, Kind: "command", Text: "may I?", Data: map[string]any{"id": q.id}, Deadline: time.Now().Add(ttl)})
 	t.of.To.Park()
 	time.AfterFunc(ttl, func() { t.give(q, "it was not answered in time") })

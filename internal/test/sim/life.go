@@ -39,7 +39,7 @@ func (r *run) live(n int) (*life, error) {
 	l.driver = newDriver(r.world, n, r.strikesAtStart(l))
 	l.executor = executor.New(executor.Config{
 		MaxTurns: 2, MaxQueue: r.world.weather.queue, Journal: tasks.Book(l.journal), StartWait: 2 * time.Minute,
-		IdleTimeout: idleFor, ItemTimeout: 2 * idleFor, Logger: r.log.With("life", n),
+		TurnTimeout: turnFor, IdleTimeout: idleFor, ItemTimeout: itemFor, Logger: r.log.With("life", n),
 	}, l.driver)
 	l.engine, err = tasks.New(tasks.Config{
 		Runner: l.executor, Watchers: executor.Watchers{watcher{r, l}}, Journal: l.journal, MidTurn: r.world.weather.midTurn, Logger: r.log.With("life", n),

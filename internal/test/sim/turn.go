@@ -12,7 +12,9 @@ import (
 )
 
 const (
-	idleFor = 2 * time.Minute // without a sign of life a turn is ended; with a tool, after twice that
+	idleFor = 2 * time.Minute // without a sign of life a turn is ended
+	itemFor = 4 * time.Minute // and that while a tool runs
+	turnFor = 9 * time.Minute // in all, without what it waits for answers
 	grace   = 5 * time.Second // that the agent has to end it
 	gap     = time.Second     // after which an end that was not told is looked for
 	ttl     = 5 * time.Minute // of a question
@@ -26,6 +28,7 @@ type turn struct {
 	of executor.Order
 	r  *turnRecord
 
+	timers    *executor.Timers // of Follow
 	notes     chan note
 	woken     chan struct{} // 1-buffered: there is an answer, or a slot for one
 	interrupt chan struct{}
@@ -36,6 +39,7 @@ type turn struct {
 	asked   int
 	given   []*question
 	seen    agent.Ended // what was told
+	tool    bool        // one runs
 }
 
 // A note is what the agent says of a turn.
@@ -76,16 +80,16 @@ func (t *turn) Follow() (*executor.Result, error) {
 	defer t.closeQuestions()
 	var stopping error
 	ended, died := t.of.Ctx.Done(), t.on.died
-	late := make(chan error, 2) // there are as many timers
-	timers := t.of.To.Time(func(by *executor.Timeout) { t.isLate(by, late) })
-	defer timers.Stop()
-	t.alive(timers)
+	late := make(chan error, 1)
+	t.timers = t.of.To.Timers(func(by *executor.Timeout) { t.isLate(by, late) })
+	defer t.timers.Stop()
+	t.alive()
 	var unseen, ignored <-chan time.Time
 	stop := func(cause error) {
 		if stopping == nil {
 			t.d.story.tell(t.of.ClientID(), "it is to end: %v", cause)
 			stopping, ended = cause, nil
-			timers.Stop()
+			t.timers.Stop()
 			t.of.To.Ending()
 			close(t.interrupt)
 			ignored = time.After(grace)
@@ -101,10 +105,10 @@ func (t *turn) Follow() (*executor.Result, error) {
 				return t.settle(stopping), nil
 			}
 			t.hear(n, stopping)
-			t.alive(timers)
+			t.alive()
 		case <-t.woken:
 			t.handAnswers()
-			t.alive(timers)
+			t.alive()
 		case <-ended:
 			stop(context.Cause(t.of.Ctx))
 		case by := <-late:
@@ -127,12 +131,15 @@ func (t *turn) Follow() (*executor.Result, error) {
 }
 
 // alive tells the timers of a sign of life, or that the agent waits for an answer.
-func (t *turn) alive(timers *executor.Timers) {
+func (t *turn) alive() {
 	if t.asks() {
-		timers.Rest()
+		t.timers.Rest()
 		return
 	}
-	timers.Alive(t.SoFar().Tools)
+	t.mu.Lock()
+	tool := t.tool
+	t.mu.Unlock()
+	t.timers.Alive(tool)
 }
 
 // isLate is called when a timer of the turn has run out.
@@ -140,7 +147,10 @@ func (t *turn) isLate(by *executor.Timeout, late chan<- error) {
 	if t.asks() {
 		t.d.wrong(t.of.Job, "it is ended by a timer while it waits for an answer")
 	}
-	late <- by
+	select {
+	case late <- by:
+	default: // one is enough
+	}
 }
 
 // hear hands on what the agent has said.
@@ -168,8 +178,10 @@ func (t *turn) note(event agent.Event) {
 	defer t.mu.Unlock()
 	switch event := event.(type) {
 	case agent.ItemStarted:
-		t.seen.Tools = t.seen.Tools || event.Item.Kind.IsTool()
+		t.tool = event.Item.Kind.IsTool()
+		t.seen.Tools = t.seen.Tools || t.tool
 	case agent.ItemCompleted:
+		t.tool = false
 		if event.Item.Kind == agent.KindMessage {
 			t.seen.Messages = append(t.seen.Messages, agent.Message{ItemID: event.Item.ID, Text: event.Item.Text})
 		}

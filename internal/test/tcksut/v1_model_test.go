@@ -14,9 +14,11 @@ func models() []requirement {
 	each := func(f func(t *testing.T, task any)) func(*testing.T, client) {
 		return func(t *testing.T, c client) {
 			if sent[c.binding] == nil {
+				var tasks []any
 				for _, prefix := range []string{"tck-complete-task", "tck-input-required", "tck-reject-task", "tck-artifact-file", "tck-artifact-data"} {
-					sent[c.binding] = append(sent[c.binding], c.send(t, prefix))
+					tasks = append(tasks, c.send(t, prefix))
 				}
+				sent[c.binding] = tasks
 			}
 			for _, task := range sent[c.binding] {
 				f(t, task)
