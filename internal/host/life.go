@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 )
 
 // drainLimit is what running turns get to be interrupted when the program is told to stop; streams then get the rest of
@@ -80,7 +82,7 @@ func (l *Life) serve(ctx context.Context, runtime Runtime) error {
 		defer leave()
 		return runtime.Serve(ctx)
 	})
-	time.Sleep(headStart)
+	sleep.For(ctx, headStart)
 	for _, run := range l.runs {
 		group.Go(func() error { return run(ctx) })
 	}
