@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -86,13 +87,15 @@ func (a *admission) leave(name string) {
 	}
 }
 
-// pass waits until a message may pass.
-func (e *Engine) pass(in *incoming) (passed func()) {
+// pass waits until a message may pass. A task that it names may just be accepted, which is waited for.
+func (e *Engine) pass(ctx context.Context, in *incoming) (passed func()) {
 	k := in.key
 	names := []string{fmt.Sprintf("message %q %q %q %q", k.Caller, k.Context, k.Task, k.Message)}
 	conversation := e.conversation(in)
-	if t := e.live.find(in.named()); t != nil {
-		conversation = t.conversation
+	if id := in.named(); id != "" {
+		if v, err := e.underWay(ctx, id); err == nil && v.of != nil {
+			conversation = v.of.conversation
+		}
 	}
 	if conversation != "" { // else it begins one of its own
 		names = append(names, e.lane(conversation))

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
 )
@@ -58,5 +60,58 @@ func TestConversationsAreAcceptedTogether(t *testing.T) {
 				t.Errorf("the journal was given %d messages at the same time, want %d", most, want)
 			}
 		})
+	}
+}
+
+// A headJournal says when it was asked for the head of a task.
+type headJournal struct {
+	*store.Store
+	asked chan struct{} // 1-buffered
+}
+
+func (h headJournal) Head(ctx context.Context, id string) (store.Head, error) {
+	defer func() {
+		select {
+		case h.asked <- struct{}{}:
+		default:
+		}
+	}()
+	return h.Store.Head(ctx, id)
+}
+
+// TestMessageToATaskThatIsBeingAccepted: a client that lists tasks may see one before it is under way, and send it a
+// further message.
+func TestMessageToATaskThatIsBeingAccepted(t *testing.T) {
+	r := newRunner()
+	r.gate = make(chan struct{})
+	j := headJournal{newJournal(t), make(chan struct{}, 1)}
+	e := newEngine(t, r, func(c *tasks.Config) { c.Journal = j })
+	send := func(id, contextID string, task a2a.TaskID) <-chan error {
+		sent := make(chan error, 1)
+		req := request(id, contextID, "hi")
+		req.Message.TaskID, req.Config = task, &a2a.SendMessageConfig{ReturnImmediately: true}
+		go func() {
+			_, err := e.SendMessage(t.Context(), req)
+			sent <- err
+		}()
+		return sent
+	}
+	first := send("m1", "c", "")
+	<-r.gate
+	listed, err := e.ListTasks(t.Context(), &a2a.ListTasksRequest{})
+	if err != nil || len(listed.Tasks) != 1 {
+		t.Fatalf("%v, %v", listed, err)
+	}
+	second := send("m2", "", listed.Tasks[0].ID)
+	<-j.asked
+	r.gate <- struct{}{}
+	select {
+	case <-r.gate:
+		r.gate <- struct{}{}
+	case err := <-second:
+		t.Fatal(err)
+	}
+	if one, two := <-first, <-second; one != nil || two != nil {
+		t.Errorf("%v, %v", one, two)
 	}
 }

@@ -78,7 +78,7 @@ func (e *Engine) accept(ctx context.Context, req *a2a.SendMessageRequest, patien
 // take makes a turn of a message that was read whole, or finds its task, when it may pass.
 func (e *Engine) take(ctx context.Context, in *incoming) (*view, error) {
 	if in.command == "" {
-		passed := e.pass(in)
+		passed := e.pass(ctx, in)
 		v, err := e.takeNow(ctx, in, false)
 		passed()
 		if !errors.Is(err, errAlone) {

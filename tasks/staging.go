@@ -134,7 +134,7 @@ func (e *Engine) foresee(ctx context.Context, in *incoming) (wanted bool, err er
 	}
 	probe.message = &m
 	wrong := probe.Compose(probe.message, probe.from, e.cfg.Files)
-	defer e.pass(in)()
+	defer e.pass(ctx, in)()
 	known, err := e.known(ctx, in)
 	switch {
 	case err == nil:
