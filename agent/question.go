@@ -11,6 +11,10 @@ import (
 
 // A Question says that the turn waits for its sender to answer. The message stays open
 // meanwhile, and its turn goes on with the answer.
+//
+// Data are the question and its answers for programs, of plain JSON values. A driver fills it in (for codex, package
+// executor/codex/ask), and it is kept and shown as it is: a new member of it is added there, in docs/messages.md, and
+// where the console draws it (console/page/questions.js).
 type Question struct {
 	// ID names the question. It is that of the turn with a number behind it, so no
 	// other question ever has it.
@@ -18,7 +22,7 @@ type Question struct {
 	Kind     string         // what it is about: command, fileChange, permissions, input, tool, form, link
 	Text     string         // the question in words
 	Accepts  string         // in words, how to answer it; may be empty
-	Data     map[string]any // question and answers for programs, of plain JSON values; may be nil
+	Data     map[string]any // see above; may be nil
 	Deadline time.Time      // when it is declined; the zero time is never
 }
 

@@ -60,7 +60,9 @@ func (noRecorder) Answer(string, agent.Answer) func(error) { return func(error) 
 // Metrics counts what happens to jobs. Implementations must not block.
 type Metrics interface {
 	QueueDepth(n int)
-	Held(kind string, held bool) // whether turns wait: for a login (auth), for the end of a limit (limit)
+	// Held says whether turns wait for a login (kind auth), and for the end of a limit (kind limit). It may be called
+	// again with what it has said before. A job that waits alone (alone.go) is not in it.
+	Held(kind string, held bool)
 }
 
 type noMetrics struct{}

@@ -65,6 +65,9 @@ func (d *described) kind(name string, c prometheus.Collector, labels []string) s
 			return "counter"
 		}
 	}
+	if strings.HasSuffix(name, "_total") {
+		panic(fmt.Sprintf("%s: kind does not know what a %T is: give it a case", name, c))
+	}
 	return "gauge"
 }
 
