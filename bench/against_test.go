@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -176,19 +175,13 @@ func (s sample) values() (all values) {
 	return all
 }
 
-// quantile returns the smallest value that a share q of them does not exceed.
-func (v values) quantile(q float64) float64 {
-	slices.Sort(v)
-	return v[min(len(v)-1, int(q*float64(len(v))))]
-}
-
 // quantiles are those of all values before, and after.
 func (p duels) quantiles(q float64) (before, after float64) {
 	var all duel
 	for _, one := range p {
 		all[0], all[1] = append(all[0], one[0]...), append(all[1], one[1]...)
 	}
-	return all[0].quantile(q), all[1].quantile(q)
+	return quantile(all[0], q), quantile(all[1], q)
 }
 
 // resampled draws as many of the duels, each again and again.
@@ -209,5 +202,5 @@ func (p duels) compared(b *testing.B, name, unit string, q float64) {
 		times = append(times, after/before)
 	}
 	before, after := p.quantiles(q)
-	row(b, name+"/"+unit, "before", before, "after", after, "times", after/before, "times-from", times.quantile(.025), "times-to", times.quantile(.975))
+	row(b, name+"/"+unit, "before", before, "after", after, "times", after/before, "times-from", quantile(times, .025), "times-to", quantile(times, .975))
 }

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"slices"
@@ -14,8 +15,11 @@ type sample []time.Duration
 func (s *sample) add(d time.Duration) { *s = append(*s, d) }
 
 // quantile returns the smallest value that a share q of the sample does not exceed.
-func (s sample) quantile(q float64) time.Duration {
-	sorted := slices.Sorted(slices.Values(s))
+func (s sample) quantile(q float64) time.Duration { return quantile(s, q) }
+
+// quantile returns the smallest value that a share q of all does not exceed.
+func quantile[T cmp.Ordered](all []T, q float64) T {
+	sorted := slices.Sorted(slices.Values(all))
 	return sorted[min(len(sorted)-1, int(q*float64(len(sorted))))]
 }
 
