@@ -1,6 +1,7 @@
 package alarm
 
 import (
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -37,8 +38,13 @@ func TestAlarm(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				begun := time.Now()
+				var mu sync.Mutex // each ring is a goroutine of its own
 				var rings []time.Duration
-				a := New(func() { rings = append(rings, time.Since(begun)) })
+				a := New(func() {
+					mu.Lock()
+					defer mu.Unlock()
+					rings = append(rings, time.Since(begun))
+				})
 				c.set(a)
 				time.Sleep(time.Minute)
 				synctest.Wait()
