@@ -27,11 +27,13 @@ func manyIn(one string) string {
 // made, to several conversations at once.
 func TestAnswersOfMuch(t *testing.T) {
 	x := newWorkspace(t)
-	for name, result := range map[string]string{
-		"parts": `{"parts":` + manyIn("{}") + `}`, "artifacts": `{"artifacts":` + manyIn("1") + `}`,
-		"artifacts of parts": `{"artifacts":[{"parts":` + manyIn(`{"root":{}}`) + `}]}`, "a text": `{"parts":[{"text":"` + strings.Repeat("x", 15<<20) + `"}]}`,
-	} {
-		answer := `{"result":` + result + `}`
+	for _, form := range some([]struct{ name, result string }{
+		{"artifacts of parts", `{"artifacts":[{"parts":` + manyIn(`{"root":{}}`) + `}]}`},
+		{"parts", `{"parts":` + manyIn("{}") + `}`},
+		{"a text", `{"parts":[{"text":"` + strings.Repeat("x", 15<<20) + `"}]}`},
+		{"artifacts", `{"artifacts":` + manyIn("1") + `}`},
+	}, 2) {
+		answer := `{"result":` + form.result + `}`
 		row := fmt.Sprintf(`[{"id":"r1","activity_type":"a2a_send","method":"message/send","source_id":%q,"target_id":%q,"created_at":"2026-11-23T04:41:00Z","response_body":%s}]`, theWorkspace, aPeer, answer)
 		undo := []func(){x.platform.Behave("POST */a2a", fakeplatform.Refuse(200, answer)), x.platform.Behave("GET */activity", fakeplatform.Refuse(200, row))}
 		var all sync.WaitGroup
@@ -41,12 +43,12 @@ func TestAnswersOfMuch(t *testing.T) {
 				tool, wanted = `chat_history {"peer_id":"`+aPeer+`"}`, "r1"
 			}
 			all.Go(func() {
-				id := fmt.Sprintf("%s-%d", strings.ReplaceAll(name, " ", "-"), i) // of a conversation of its own
+				id := fmt.Sprintf("%s-%d", strings.ReplaceAll(form.name, " ", "-"), i) // of a conversation of its own
 				a := x.send(x.ours(rpc("SendMessage", object{"message": object{
 					"messageId": id, "contextId": id, "role": "ROLE_USER", "parts": []object{{"text": "call " + tool}},
 				}})))
 				if !strings.Contains(a.body, wanted) || !json.Valid([]byte(a.body)) {
-					t.Errorf("%s, %s: %.600s", name, tool, a)
+					t.Errorf("%s, %s: %.600s", form.name, tool, a)
 				}
 			})
 		}
@@ -55,9 +57,9 @@ func TestAnswersOfMuch(t *testing.T) {
 			f()
 		}
 		peak := progtest.PeakMemory(t, x.Pid())
-		t.Logf("six of %s: at most %d MiB", name, peak>>20)
+		t.Logf("six of %s: at most %d MiB", form.name, peak>>20)
 		if peak > mostOfAnswers {
-			t.Errorf("six of %s: the program came to %d MiB", name, peak>>20)
+			t.Errorf("six of %s: the program came to %d MiB", form.name, peak>>20)
 		}
 	}
 	x.unharmed(t)

@@ -19,7 +19,7 @@ type swell struct {
 // swells are by every door; some are by one, where they are the same to all.
 func (x *world) swells() (rows []swell) {
 	maps := func(n int) string { return `{"x":[` + strings.TrimSuffix(strings.Repeat(`{"":0},`, n), ",") + `]}` }
-	for _, door := range []string{"1.0", "0.3", "REST 1.0", "REST 0.3", "console"} {
+	for _, door := range some([]string{"1.0", "0.3", "REST 1.0", "REST 0.3", "console"}, 3) {
 		of := func(metadata string) call {
 			return wish{metadata, "message", door}.call(x, fmt.Sprintf("swollen-%d", x.refused.Add(1)), "say hello")
 		}

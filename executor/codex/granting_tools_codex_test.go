@@ -35,18 +35,18 @@ func TestToolOfANarrowTurn(t *testing.T) {
 					c.Thread.ApprovalPolicy, c.Thread.Sandbox = policy, agent.FullAccess
 					c.Journal = &notebook{}
 				})
-				for i := range 4 {
+				for i := range 2 {
 					x.in = fmt.Sprint("context-", i)
 					x.called()
 					if err := x.e.Forget(t.Context(), x.in); err != nil {
 						t.Fatal(err)
 					}
 				}
-				for i := range 4 {
+				for i := range 2 {
 					x.in = fmt.Sprint("context-", i)
 					x.refused()
 				}
-				for i := range 4 {
+				for i := range 2 {
 					x.in = fmt.Sprint("new-", i)
 					x.refused()
 				}
@@ -118,7 +118,7 @@ func TestToolOfANarrowFirstTurn(t *testing.T) {
 		defer book.mu.Unlock()
 		book.refuse = refuse
 	}
-	for i := range 4 {
+	for i := range 2 {
 		x.in = fmt.Sprint("context-", i)
 		full(1 << 30)
 		never := x.submit("say hello", agent.Options{})

@@ -134,7 +134,7 @@ func TestFolderSwappedAllTheTime(t *testing.T) {
 			t.Parallel()
 			cfg, y := inYard(t, modeltest.Start(t, fakemodel.Keywords), agent.Never, kind)
 			e := running(t, cfg)
-			w := submitWith(t, e, "j1", "run touch before\n"+strings.Repeat(intrusion, 16), agent.Options{Cwd: y.folder})
+			w := submitWith(t, e, "j1", "run touch before\n"+strings.Repeat(intrusion, 8), agent.Options{Cwd: y.folder})
 			eventually(t, "the turn to work in its folder", func() bool {
 				_, err := os.Stat(filepath.Join(y.folder, "before"))
 				return err == nil

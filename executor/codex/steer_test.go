@@ -101,7 +101,7 @@ func TestSteerAtOnce(t *testing.T) {
 	e := onCodex(t, model, nil)
 	submit(t, e, "warm", "one", "say warm").wait(t)
 	taken := 0
-	for i := range 30 {
+	for i := range 16 {
 		turn, id := fmt.Sprintf("t%d", i), fmt.Sprintf("s%d", i)
 		w := submit(t, e, turn, "one", "say first")
 		eventually(t, "the turn to start", started(w))
@@ -121,7 +121,7 @@ func TestSteerAtOnce(t *testing.T) {
 			taken++
 		}
 	}
-	t.Logf("%d of 30 became part of the turn", taken)
+	t.Logf("%d of 16 became part of the turn", taken)
 }
 
 func TestSteerBurst(t *testing.T) {
