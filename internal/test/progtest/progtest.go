@@ -164,14 +164,15 @@ func (p *Program) Codex() int {
 	return 0
 }
 
-// WaitFor looks until ok holds, and fails the test if it never does.
+// WaitFor looks until ok holds, and fails the test if it never does. It looks less often the longer that
+// takes: most of what is asked is a request, and other tests want the cores.
 func WaitFor(tb testing.TB, what string, ok func() bool) {
 	tb.Helper()
 	deadline := time.Now().Add(Patience)
-	for !ok() {
+	for pause := 5 * time.Millisecond; !ok(); pause = min(pause*5/4, 25*time.Millisecond) {
 		if time.Now().After(deadline) {
 			tb.Fatalf("waited %s in vain for %s", Patience, what)
 		}
-		time.Sleep(5 * time.Millisecond)
+		time.Sleep(pause)
 	}
 }
