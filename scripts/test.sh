@@ -42,6 +42,8 @@ trap 'kill -INT -- -"$beside" 2>/dev/null || :; rm -f "$said"' EXIT
 # In tests of how much is held the race detector would watch each byte of megabytes, and in those
 # that kill processes, their starts: these are for ALL=1, and come behind. The longest come first, so that none is left to run alone.
 heavy='^Test(BoundsOf|KilledAt)'
+# Each program that is watched sleeps before it exits, by itself for a second: a minute of all packages together.
+export GORACE="${GORACE:-} atexit_sleep_ms=50"
 failed=0
 mapfile -t packages < <(printf '%s\n' ./executor/codex ./tasks ./server ./channel && go list ./... | grep -v /e2e)
 CGO_ENABLED=1 "${each[@]}" -skip "$heavy" -race -gcflags='modernc.org/...=-race=false' -gcflags='zombiezen.com/...=-d=checkptr=0' -p "$at" "${packages[@]}" || failed=1
