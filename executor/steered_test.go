@@ -109,8 +109,10 @@ func TestSteerThatHadItsTurn(t *testing.T) {
 	simulated(t, nil, func(t *testing.T, e *rig) {
 		e.agent.past.leave(record{state: executor.Broken, tool: true}, "j1")
 		e.agent.script("j9", play{lasts(time.Second)})
+		e.stays("j0", "one").starts() // both are submitted before the first of them has its turn
 		w := e.submit("j9", "one", cut)
 		s := e.steer("j9", "j1", "one", cut)
+		e.cancel("j0")
 		if end := w.completes(); said(end) != "j9" || len(end.Taken) != 0 {
 			t.Errorf("the turn says %q with %v taken", said(end), end.Taken)
 		}
@@ -173,8 +175,10 @@ func TestSteerAndClose(t *testing.T) {
 					}
 				}
 				next.agent.script("j1", play{lasts(time.Second)})
+				next.stays("j0", "one").starts()
 				w = next.submit("j1", "one", cut)
 				s = next.steer("j1", "j2", "one", cut)
+				next.cancel("j0")
 				end, own := w.completes(), s.completes()
 				if there && said(end) != "j1\nj2" || !there && said(own) != "j2" {
 					t.Errorf("the turn says %q, the message's own %q", said(end), said(own))
@@ -211,9 +215,11 @@ func TestSteerOfTheProcessBefore(t *testing.T) {
 					e.agent.past.leave(c.left, c.jobs...)
 				}
 				e.agent.script("j1", play{lasts(time.Second)})
+				e.stays("j0", "one").starts() // what is left is submitted before the first of it has its turn
 				w := e.submit("j1", "one", cut)
 				s := e.steer("j1", "j2", "one", cut)
 				behind := e.submit("j3", "one")
+				e.cancel("j0")
 				end, own := w.wait(), s.wait()
 				if end.Outcome != c.outcome || slices.Contains(end.Taken, "j2") != c.taken {
 					t.Errorf("end = %s (%v) with %v taken", end.Outcome, end.Failure, end.Taken)
