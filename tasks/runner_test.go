@@ -28,8 +28,9 @@ func TestJobsAreWatched(t *testing.T) {
 	e := newEngine(t, r, func(c *tasks.Config) { c.Watchers = executor.Watchers{n} })
 	task := begin(t, e, request("m1", "c", "one"))
 	one := r.next(t).start()
-	sent(t, e, to(task, "m2", "two"))
+	two := sent(t, e, to(task, "m2", "two"))
 	(<-r.steered).observe(agent.Steered{TurnID: "turn"})
+	<-two
 	r.stopTaking()
 	begin(t, e, to(task, "m3", "three"))
 	r.next(t)
