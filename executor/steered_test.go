@@ -233,6 +233,39 @@ func TestSteerOfTheProcessBefore(t *testing.T) {
 	}
 }
 
+// TestSteerBehindTheProcessBefore: what became of the turn has been found out before its message was handed
+// to it. The message is one of its own then, and ends as that turn did, or is run once.
+func TestSteerBehindTheProcessBefore(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		left    record
+		outcome agent.Outcome
+		runs    int // of each
+	}{
+		"words":  {record{state: executor.Broken}, agent.Completed, 1},
+		"a-tool": {record{state: executor.Broken, tool: true}, agent.Interrupted, 0},
+		"at-end": {record{state: executor.Concluded, end: &agent.Ended{Outcome: agent.Completed}}, agent.Completed, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			simulated(t, nil, func(t *testing.T, e *rig) {
+				e.agent.past.leave(c.left, "j1", "j2")
+				first := e.submit("j1", "one", cut).wait()
+				late := jobOf("j2", "one", []change{cut})
+				if err := e.Steer("j1", late, func(agent.Event) {}); !errors.Is(err, executor.ErrNotRunning) {
+					t.Fatalf("Steer = %v", err)
+				}
+				second := e.submit("j2", "one", cut).wait()
+				for id, end := range map[string]agent.Ended{"j1": first, "j2": second} {
+					if end.Outcome != c.outcome || e.agent.asked(id) != c.runs {
+						t.Errorf("%s = %s (%v), run %d times", id, end.Outcome, end.Failure, e.agent.asked(id))
+					}
+				}
+			})
+		})
+	}
+}
+
 // TestSteerBesideAHold says nothing of a hold to a message that is with a turn, and
 // all of it once it waits.
 func TestSteerBesideAHold(t *testing.T) {
