@@ -78,14 +78,28 @@ func TestCrowdOfPeers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			x.unread(t, 300, request)
+			x.reached(t)
 			x.unharmed(t)
 		})
 	}
 	t.Run("files that do not come", func(t *testing.T) {
 		x.throng(t, 300, begun("message/send", `{"message":{"kind":"message","role":"user","messageId":"a-file","parts":[{"kind":"file","file":{"uri":"http://`+silent.Addr().String()+`/a.txt"}}]},"metadata":{"source_workspace_id":"bob"}}`))
+		x.reached(t)
+		if strings.Contains(x.Log(), "files of a message are not to be had") {
+			t.Error("the user came in when the peer had stopped to wait")
+		}
 		x.unharmed(t)
 	})
 	x.crowded(t, 128)
+}
+
+// reached waits until the program answers the user. He is turned away as long as all requests
+// there is room for are being looked at, which are those of callers who may come in.
+func (x *world) reached(t *testing.T) {
+	t.Helper()
+	progtest.WaitFor(t, "an answer for the user", func() bool {
+		return x.send(x.ours(message("reached-"+t.Name(), "say reached"))).err == nil
+	})
 }
 
 // TestTurnsOfPeers: another agent's turns, and what it has in the queue, leave the user one to
