@@ -86,15 +86,15 @@ func TestCrowdOfPeers(t *testing.T) {
 		x.throng(t, 300, begun("message/send", `{"message":{"kind":"message","role":"user","messageId":"a-file","parts":[{"kind":"file","file":{"uri":"http://`+silent.Addr().String()+`/a.txt"}}]},"metadata":{"source_workspace_id":"bob"}}`))
 		x.reached(t)
 		if strings.Contains(x.Log(), "files of a message are not to be had") {
-			t.Error("the user came in when the peer had stopped to wait")
+			t.Error("the user was kept out until the files were given up")
 		}
 		x.unharmed(t)
 	})
 	x.crowded(t, 128)
 }
 
-// reached waits until the program answers the user. He is turned away as long as all requests
-// there is room for are being looked at, which are those of callers who may come in.
+// reached waits until the program answers the user. Where each connection there is room for has a
+// request that is still being looked at, the user's is closed, and the user comes again.
 func (x *world) reached(t *testing.T) {
 	t.Helper()
 	progtest.WaitFor(t, "an answer for the user", func() bool {
