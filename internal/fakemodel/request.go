@@ -23,6 +23,8 @@ type Request struct {
 	Tools        []string // the tools on offer, see below
 	Body         []byte   // all of it, as JSON
 	Input        []Item   // the conversation so far, oldest first
+	Socket       bool     // it came by a WebSocket; Body is what it would have been over HTTP
+	Sent         int      // bytes on the wire
 }
 
 // An Item is one entry of the conversation in a request. Which fields are set
@@ -59,7 +61,7 @@ func parseRequest(header http.Header, body []byte) (Request, error) {
 	if err := json.Unmarshal(body, &wire); err != nil {
 		return Request{}, fmt.Errorf("read the request of codex: %w", err)
 	}
-	r := Request{Model: wire.Model, Headers: header, Instructions: wire.Instructions, Body: body}
+	r := Request{Model: wire.Model, Headers: header, Instructions: wire.Instructions, Body: body, Sent: len(body)}
 	r.Tools = toolNames(nil, wire.Tools, "")
 	for i := range wire.Input {
 		r.Tools = toolNames(r.Tools, wire.Input[i].Tools, "")

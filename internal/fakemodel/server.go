@@ -54,7 +54,7 @@ func New(script Script) *Server { return newServer(script, maxRecorded) }
 func newServer(script Script, keep int) *Server {
 	s := &Server{mux: http.NewServeMux(), script: script, keep: keep, drops: make(chan Recorded, maxDrops)}
 	s.mux.HandleFunc("POST /v1/responses", s.respond)
-	s.mux.HandleFunc("GET /v1/responses", refuseWebSocket)
+	s.mux.HandleFunc("GET /v1/responses", s.speak)
 	s.mux.HandleFunc("POST /v1/images/generations", paint)
 	s.mux.HandleFunc("GET /v1/models", listModels)
 	return s
@@ -93,8 +93,8 @@ func (s *Server) respond(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	script, rec := s.accept(request)
-	turn := &Turn{Request: request, Seq: rec.Seq, ctx: r.Context(), stream: newStream(w), usage: usage{10, 5}}
-	defer turn.stream.end()
+	turn := &Turn{Request: request, Seq: rec.Seq, ctx: r.Context(), sink: newStream(w), usage: usage{10, 5}}
+	defer turn.sink.end()
 	script(turn)
 	how := turn.finish()
 	s.settle(rec, how)
@@ -154,11 +154,6 @@ func (s *Server) settle(rec *Recorded, how Outcome) {
 	case s.drops <- told:
 	default:
 	}
-}
-
-// refuseWebSocket sends codex's built-in provider on to plain HTTP.
-func refuseWebSocket(w http.ResponseWriter, _ *http.Request) {
-	http.Error(w, `{"error":{"message":"the scripted model speaks no WebSocket"}}`, http.StatusUpgradeRequired)
 }
 
 func listModels(w http.ResponseWriter, _ *http.Request) {

@@ -2,7 +2,6 @@ package fakemodel
 
 import (
 	"bufio"
-	"encoding/json"
 	"maps"
 	"net/http"
 	"sync"
@@ -123,16 +122,6 @@ func (s *stream) fail(status int, body []byte, header http.Header) bool {
 	s.w.WriteHeader(status)
 	_, _ = s.w.Write(body)
 	return true
-}
-
-// event sends v, which must marshal, as an event of the given kind.
-func (s *stream) event(kind string, v map[string]any) {
-	v["type"] = kind
-	data, err := json.Marshal(v)
-	if err != nil {
-		panic("fakemodel: " + err.Error()) // only values of our own come here
-	}
-	s.send(kind, data)
 }
 
 func (s *stream) isOpen() bool {

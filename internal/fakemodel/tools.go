@@ -47,7 +47,7 @@ func (t *Turn) call(callID string, item map[string]any) string {
 	item["id"] = t.id("fc")
 	item["call_id"] = callID
 	item["status"] = "completed"
-	t.stream.event("response.output_item.added", map[string]any{"output_index": t.items, "item": item})
+	t.event("response.output_item.added", map[string]any{"output_index": t.items, "item": item})
 	t.done(item)
 	return callID
 }

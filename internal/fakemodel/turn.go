@@ -22,7 +22,7 @@ type Turn struct {
 	Seq int
 
 	ctx    context.Context
-	stream *stream
+	sink   sink
 	items  int // finished output items
 	open   *message
 	usage  usage
@@ -54,7 +54,7 @@ func (t *Turn) OpenMessage(phase string) {
 	t.open = &message{id: id, phase: phase}
 	t.open.frame = fmt.Appendf(nil,
 		`{"type":"response.output_text.delta","item_id":%q,"output_index":%d,"content_index":0,"delta":`, id, t.items)
-	t.stream.event("response.output_item.added", map[string]any{
+	t.event("response.output_item.added", map[string]any{
 		"output_index": t.items, "item": t.open.item([]any{}),
 	})
 }
@@ -79,7 +79,7 @@ func (t *Turn) Delta(text string) {
 	t.open.text = append(t.open.text, text...)
 	size := len(t.open.frame)
 	t.open.frame = append(append(t.open.frame, quoted...), '}')
-	t.stream.send("response.output_text.delta", t.open.frame)
+	t.sink.send("response.output_text.delta", t.open.frame)
 	t.open.frame = t.open.frame[:size]
 }
 
@@ -113,14 +113,14 @@ func (t *Turn) Reason(summary string) {
 		m["item_id"], m["output_index"], m["summary_index"] = id, t.items, 0
 		return m
 	}
-	t.stream.event("response.output_item.added", map[string]any{
+	t.event("response.output_item.added", map[string]any{
 		"output_index": t.items, "item": map[string]any{"type": "reasoning", "id": id, "summary": []any{}},
 	})
-	t.stream.event("response.reasoning_summary_part.added", at(map[string]any{
+	t.event("response.reasoning_summary_part.added", at(map[string]any{
 		"part": map[string]any{"type": "summary_text", "text": ""},
 	}))
-	t.stream.event("response.reasoning_summary_text.delta", at(map[string]any{"delta": summary}))
-	t.stream.event("response.reasoning_summary_text.done", at(map[string]any{"text": summary}))
+	t.event("response.reasoning_summary_text.delta", at(map[string]any{"delta": summary}))
+	t.event("response.reasoning_summary_text.done", at(map[string]any{"text": summary}))
 	t.done(map[string]any{
 		"type": "reasoning", "id": id, "encrypted_content": nil,
 		"summary": []any{map[string]any{"type": "summary_text", "text": summary}},
@@ -137,7 +137,7 @@ func (t *Turn) FailWith(status int, header http.Header, body string) {
 	if t.broken != "" {
 		return
 	}
-	if !t.stream.fail(status, []byte(body), header) {
+	if !t.sink.fail(status, []byte(body), header) {
 		t.Drop()
 		return
 	}
@@ -151,10 +151,10 @@ func (t *Turn) FailStream(code, text string) {
 		return
 	}
 	t.begin()
-	t.stream.event("response.failed", map[string]any{"response": map[string]any{
+	t.event("response.failed", map[string]any{"response": map[string]any{
 		"id": t.id("resp"), "status": "failed", "error": map[string]any{"code": code, "message": text},
 	}})
-	t.stream.end()
+	t.sink.end()
 	t.broken = Failed
 }
 
@@ -165,34 +165,34 @@ func (t *Turn) Drop() {
 		return
 	}
 	t.begin()
-	t.stream.end()
+	t.sink.end()
 	t.broken = Cut
 }
 
 // Hang waits, silently, until codex drops the connection.
 func (t *Turn) Hang() {
 	t.begin()
-	t.stream.flush()
+	t.sink.flush()
 	<-t.ctx.Done()
 }
 
 // begin sends response.created in front of the first event.
 func (t *Turn) begin() {
-	if t.stream.isOpen() {
+	if t.sink.isOpen() {
 		return
 	}
-	t.stream.event("response.created", map[string]any{"response": map[string]any{"id": t.id("resp"), "status": "in_progress"}})
+	t.event("response.created", map[string]any{"response": map[string]any{"id": t.id("resp"), "status": "in_progress"}})
 }
 
 func (t *Turn) done(item map[string]any) {
-	t.stream.event("response.output_item.done", map[string]any{"output_index": t.items, "item": item})
+	t.event("response.output_item.done", map[string]any{"output_index": t.items, "item": item})
 	t.items++
 }
 
 func (t *Turn) complete() {
 	t.EndMessage("")
 	t.begin()
-	t.stream.event("response.completed", map[string]any{"response": map[string]any{
+	t.event("response.completed", map[string]any{"response": map[string]any{
 		"id": t.id("resp"), "status": "completed",
 		"usage": map[string]any{
 			"input_tokens": t.usage.in, "input_tokens_details": map[string]any{"cached_tokens": 0},
@@ -200,7 +200,7 @@ func (t *Turn) complete() {
 			"total_tokens": t.usage.in + t.usage.out,
 		},
 	}})
-	t.stream.end()
+	t.sink.end()
 }
 
 // id makes an id that is unique among those of this server.

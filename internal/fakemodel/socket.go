@@ -1,0 +1,113 @@
+package fakemodel
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/coder/websocket"
+)
+
+// A socket is a WebSocket by which codex asks the model: a message is a request that says
+// only what is new since a response before it, and is answered by events, each in a message.
+type socket struct {
+	server *Server
+	conn   *websocket.Conn
+	header http.Header // of the upgrade
+
+	// known is the conversation as of each response on this socket.
+	known  map[string][]json.RawMessage
+	warmed int // requests that were to generate nothing
+}
+
+// speak takes codex's upgrade, and answers until codex closes the socket or the server ends.
+func (s *Server) speak(w http.ResponseWriter, r *http.Request) {
+	conn, err := websocket.Accept(w, r, nil)
+	if err != nil {
+		return // it has been answered
+	}
+	conn.SetReadLimit(maxBody)
+	k := &socket{server: s, conn: conn, header: r.Header, known: map[string][]json.RawMessage{}}
+	ctx, cancel := context.WithCancel(r.Context())
+	said := make(chan []byte)
+	go func() {
+		defer close(said)
+		defer cancel() // what is being answered is dropped
+		for {
+			_, text, err := conn.Read(ctx)
+			if err != nil {
+				return
+			}
+			select {
+			case said <- text:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	for text := range said {
+		if !k.take(ctx, text) {
+			break
+		}
+	}
+	_ = conn.CloseNow()
+	for range said { //nolint:revive // until the reader has ended
+	}
+	cancel()
+}
+
+// A create is what codex says by a socket.
+type create struct {
+	Type     string            `json:"type"`
+	Generate *bool             `json:"generate"`
+	Previous string            `json:"previous_response_id"`
+	Input    []json.RawMessage `json:"input"`
+}
+
+// take answers one message, and reports whether another may come.
+func (k *socket) take(ctx context.Context, text []byte) bool {
+	var said create
+	if err := json.Unmarshal(text, &said); err != nil || said.Type != "response.create" {
+		_ = k.conn.Close(websocket.StatusUnsupportedData, "only response.create is understood")
+		return false
+	}
+	answer := &frames{conn: k.conn, ctx: ctx}
+	before, ok := k.known[said.Previous]
+	if said.Previous != "" && !ok {
+		return answer.fail(http.StatusBadRequest, []byte(
+			`{"error":{"type":"invalid_request_error","code":"previous_response_not_found","message":"There is no previous response of that id."}}`), nil)
+	}
+	input := append(before[:len(before):len(before)], said.Input...)
+	request, err := k.whole(text, input)
+	if err != nil {
+		_ = k.conn.Close(websocket.StatusUnsupportedData, "the request cannot be read")
+		return false
+	}
+	turn := &Turn{Request: request, ctx: ctx, sink: answer, usage: usage{10, 5}}
+	if said.Generate != nil && !*said.Generate { // codex shows what the conversation begins with
+		k.warmed++
+		turn.Seq = -k.warmed // no script has a number of these
+		turn.complete()
+		k.known[turn.id("resp")] = input
+		return true
+	}
+	script, rec := k.server.accept(request)
+	turn.Seq = rec.Seq
+	script(turn)
+	how := turn.finish()
+	k.server.settle(rec, how)
+	k.known[turn.id("resp")] = append(input, answer.items...)
+	return how != Cut && how != Dropped
+}
+
+// whole is a request with all that was said before it, as it would be over HTTP.
+func (k *socket) whole(text []byte, input []json.RawMessage) (Request, error) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return Request{}, err
+	}
+	fields["input"] = json.RawMessage(marshal(input))
+	r, err := parseRequest(k.header, []byte(marshal(fields)))
+	r.Socket, r.Sent = true, len(text)
+	return r, err
+}
