@@ -168,7 +168,7 @@ func TestNoSecretReachesAShell(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := forward.Listen(transport, slog.New(slog.DiscardHandler))
+	f, err := forward.Listen(transport, func(forward.Call) {}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -145,6 +145,9 @@ func (p Provider) Overrides() []string {
 	args := override("model_provider", tomlString(providerID))
 	args = append(args, override("model_providers."+providerID, tomlTable(entry))...)
 	args = append(args, override("model_providers."+providerID+".requires_openai_auth", "false")...)
+	if p.Forward.URL != "" { // which finds out whether the endpoint does
+		args = append(args, "-c", "model_providers."+providerID+".supports_websockets=true")
+	}
 	if p.Retries {
 		for _, pair := range []string{"request_max_retries=4", "stream_max_retries=10", "stream_idle_timeout_ms=300000"} {
 			args = append(args, "-c", "model_providers."+providerID+"."+pair)

@@ -27,7 +27,7 @@ func forwardTo(target string) {
 	if err != nil {
 		panic(err)
 	}
-	f, err := forward.Listen(transport, slog.New(slog.DiscardHandler))
+	f, err := forward.Listen(transport, func(forward.Call) {}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		panic(err)
 	}

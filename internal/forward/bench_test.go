@@ -28,7 +28,7 @@ func BenchmarkForward(b *testing.B) {
 	}))
 	defer server.Close()
 	transport, _ := Transport("")
-	f, err := Listen(transport, slog.New(slog.DiscardHandler))
+	f, err := Listen(transport, func(Call) {}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -44,24 +44,30 @@ type Forwarder struct {
 	host      string             // the address it listens on
 	cancel    context.CancelFunc // ends the requests
 	served    chan error         // 1-buffered; told once when the listener is closed
+	tell      func(Call)
 	log       *slog.Logger
+	relays    relays
 
 	mu    sync.Mutex        // guards the fields below
 	token [sha256.Size]byte // the hash of it; of none before Renew
 	to    destination
+	known map[string]*experience // by the URL of an endpoint
 }
 
 // A destination is where requests go, and with what.
 type destination struct {
-	url    *url.URL
-	key    string
-	secret *secret // the key
+	url     *url.URL
+	key     string
+	secret  *secret // the key
+	sockets *experience
+	over    chan struct{} // is closed when requests go elsewhere
 }
 
 // Listen listens on a loopback port that the system picks, until [Forwarder.Close].
 // Until [Forwarder.Renew] it lets nobody through. The transport is how endpoints are
-// reached; it belongs to the forwarder from now on.
-func Listen(transport *http.Transport, log *slog.Logger) (*Forwarder, error) {
+// reached; it belongs to the forwarder from now on. Tell is called for each request to the model
+// that has ended, on a goroutine that has nothing else to do before it returns.
+func Listen(transport *http.Transport, tell func(Call), log *slog.Logger) (*Forwarder, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it takes no time
 	if err != nil {
 		return nil, fmt.Errorf("listen for codex's model requests: %w", err)
@@ -69,7 +75,10 @@ func Listen(transport *http.Transport, log *slog.Logger) (*Forwarder, error) {
 	transport.DisableCompression = true // an answer that is packed all the same is told from others
 	transport.MaxIdleConnsPerHost = 16
 	ctx, cancel := context.WithCancel(context.Background())
-	f := &Forwarder{transport: transport, host: listener.Addr().String(), cancel: cancel, served: make(chan error, 1), log: log}
+	f := &Forwarder{
+		transport: transport, host: listener.Addr().String(), cancel: cancel, served: make(chan error, 1), tell: tell, log: log,
+		known: map[string]*experience{},
+	}
 	f.http = &http.Server{
 		Handler:           f.handler(),
 		BaseContext:       func(net.Listener) context.Context { return ctx },
@@ -95,8 +104,21 @@ func (f *Forwarder) Renew(to Target) (baseURL, token string, err error) {
 	token = rand.Text()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.token, f.to = sha256.Sum256([]byte(token)), destination{target, key, newSecret(key)}
+	sockets := f.known[target.String()]
+	if sockets == nil {
+		sockets = &experience{}
+		f.known[target.String()] = sockets
+	}
+	f.turnLocked(sha256.Sum256([]byte(token)), destination{target, key, newSecret(key), sockets, make(chan struct{})})
 	return "http://" + f.host, token, nil
+}
+
+// turnLocked has requests go elsewhere. The sockets of the codex before are closed.
+func (f *Forwarder) turnLocked(token [sha256.Size]byte, to destination) {
+	if f.to.over != nil {
+		close(f.to.over)
+	}
+	f.token, f.to = token, to
 }
 
 // let returns where a request goes that shows the token.
@@ -138,12 +160,17 @@ func (f *Forwarder) handler() http.Handler {
 			refuse(w, http.StatusNotFound, "only the model can be asked here")
 			return
 		}
+		r = r.WithContext(context.WithValue(r.Context(), destinationKey{}, to))
+		if isUpgrade(r) {
+			f.upgrade(w, r, to)
+			return
+		}
 		// An endpoint may answer before the last of the request has been read here. The
 		// server would close the request then, and the transport with it the answer.
 		if err := http.NewResponseController(w).EnableFullDuplex(); err != nil {
 			f.log.Debug("an early answer can be cut off", "err", err)
 		}
-		proxy.ServeHTTP(withoutInterim{w}, r.WithContext(context.WithValue(r.Context(), destinationKey{}, to)))
+		proxy.ServeHTTP(withoutInterim{w}, r)
 	})
 }
 
@@ -190,10 +217,14 @@ func refuse(w http.ResponseWriter, status int, message string) {
 // It must be called once.
 func (f *Forwarder) Close(ctx context.Context) error {
 	f.cancel()
+	f.mu.Lock()
+	f.turnLocked([sha256.Size]byte{}, destination{})
+	f.mu.Unlock()
 	err := f.http.Shutdown(ctx)
 	if err != nil {
 		err = errors.Join(err, f.http.Close())
 	}
+	err = errors.Join(err, f.relays.end(ctx))
 	f.transport.CloseIdleConnections()
 	if served := <-f.served; !errors.Is(served, http.ErrServerClosed) {
 		err = errors.Join(err, served)

@@ -49,7 +49,7 @@ func start(t *testing.T) (*Forwarder, *logged) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := Listen(transport, slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	f, err := Listen(transport, func(Call) {}, slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	if err != nil {
 		t.Fatal(err)
 	}

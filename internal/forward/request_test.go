@@ -115,7 +115,7 @@ func FuzzRequest(f *testing.F) {
 		endpoint <- r
 	}))
 	defer server.Close()
-	forwarder, err := Listen(&http.Transport{}, slog.New(slog.DiscardHandler))
+	forwarder, err := Listen(&http.Transport{}, func(Call) {}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -162,3 +162,11 @@ func (s *secret) error(err error) error {
 	}
 	return err
 }
+
+// message takes the secret out of a message that is there as a whole. One that is no error of the
+// endpoint's holds the words of a model.
+func (s *secret) message(p []byte) {
+	if len(s.forms) > 0 && (s.telling || read(p).status >= http.StatusBadRequest) {
+		s.cover(p)
+	}
+}

@@ -20,7 +20,7 @@ func keepKey(environ []string, log *slog.Logger) (*keeper, error) {
 	if err != nil {
 		return nil, fmt.Errorf("CODEX_CA_CERTIFICATE: %w", err)
 	}
-	f, err := forward.Listen(transport, log)
+	f, err := forward.Listen(transport, func(forward.Call) {}, log)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,82 @@
+package forward
+
+import (
+	"net/http"
+	"sync"
+	"time"
+)
+
+// How long an endpoint is asked over HTTP before a WebSocket is tried again.
+const (
+	// askedAgain is for an endpoint that has none: its operator may give it one.
+	askedAgain = 6 * time.Hour
+	// soonAgain is for an answer that says more of the moment than of the endpoint.
+	soonAgain = time.Minute
+	// mostMute is how many sockets in a row may end without a word of the endpoint, although
+	// something was asked: what stands before it takes an upgrade, and it does not.
+	mostMute = 2
+)
+
+// An experience is what has come of asking an endpoint by a WebSocket. It is of this process:
+// what was learned of an endpoint costs one round trip to learn again.
+type experience struct {
+	mu     sync.Mutex // guards the fields below
+	spoken bool       // it has answered by one
+	mute   int        // how many have ended without a word since
+	next   time.Time  // none is tried before
+}
+
+// declines reports whether it is no use to try one now.
+func (e *experience) declines() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return time.Now().Before(e.next)
+}
+
+// speaks reports whether the endpoint has answered by one, and has not refused one since.
+func (e *experience) speaks() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.spoken
+}
+
+// spoke notes that the endpoint answers.
+func (e *experience) spoke() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.spoken, e.mute, e.next = true, 0, time.Time{}
+}
+
+// refused notes the status of an answer to an upgrade, 0 of none in time, and returns for how
+// long no other is tried.
+func (e *experience) refused(status int) time.Duration {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.rest(restAfter(status))
+}
+
+// ended notes that a socket has ended without a word, and returns for how long none is tried.
+func (e *experience) ended() time.Duration {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.mute++; e.mute < mostMute {
+		return 0
+	}
+	return e.rest(askedAgain)
+}
+
+func (e *experience) rest(rest time.Duration) time.Duration {
+	e.spoken, e.mute, e.next = false, 0, time.Now().Add(rest)
+	return rest
+}
+
+// restAfter tells an endpoint without WebSockets from one that would refuse or leave anything
+// unanswered at the moment, a request over HTTP included.
+func restAfter(status int) time.Duration {
+	switch {
+	case status == 0, status >= http.StatusInternalServerError && status != http.StatusNotImplemented,
+		status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusTooManyRequests:
+		return soonAgain
+	}
+	return askedAgain
+}

@@ -1,0 +1,107 @@
+package forward
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"sync"
+)
+
+// errLong reports an answer that is longer than it may be.
+var errLong = errors.New("the answer is longer than any model's")
+
+// A talk is what is said by a relay: calls, one after the other, and events in answer to each.
+type talk struct {
+	recorder *recorder
+	spoke    func() // is called for the first word of the endpoint
+
+	mu       sync.Mutex // guards the fields below
+	next     Call       // what is known of the next call
+	asked    bool       // something was
+	answered bool       // and was something
+	left     int        // how many bytes the answer may still have
+	event    event      // the one that is under way
+}
+
+// An event is what is told of an answer by one message.
+type event struct {
+	bytes  int
+	ends   bool // the answer
+	status int  // of one that ends it, as HTTP has it
+}
+
+// ask heeds a piece of what codex says.
+func (t *talk) ask(piece []byte, at place) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if at.first {
+		t.asked, t.left = true, mostAnswer
+		t.recorder.begin(t.next)
+		t.next.Connect = 0
+	}
+	// codex shows ahead what a conversation begins with, so that the first turn sends less.
+	if bytes.Contains(piece, []byte(`"generate":false`)) {
+		t.recorder.drop()
+	}
+	return nil
+}
+
+// answer heeds a piece of what the endpoint says.
+func (t *talk) answer(piece []byte, at place) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if at.first {
+		if !t.answered {
+			t.answered = true
+			t.spoke()
+		}
+		t.recorder.first()
+		t.event = read(piece)
+	}
+	t.event.bytes += len(piece)
+	if t.left -= len(piece); t.left < 0 || t.event.bytes > mostRefusal && t.event.status >= http.StatusBadRequest {
+		return errLong
+	}
+	if t.event.ends {
+		t.recorder.keep(piece)
+		if at.last {
+			t.recorder.end(t.event.status)
+		}
+	}
+	return nil
+}
+
+// mute reports whether something was asked and nothing answered.
+func (t *talk) mute() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.asked && !t.answered
+}
+
+// read reads the first piece of an event. Those that there are many of are told by how they begin.
+func read(piece []byte) event {
+	rest, ok := bytes.CutPrefix(piece, []byte(`{"type":"response.`))
+	kind, _, _ := bytes.Cut(rest[:min(len(rest), 32)], []byte(`"`))
+	if ok {
+		return kindOf("response."+string(kind), http.StatusOK)
+	}
+	var said struct {
+		Type   string `json:"type"`
+		Status int    `json:"status"`
+	}
+	if json.Unmarshal(piece, &said) != nil {
+		return event{} // it is longer, and no error of an endpoint is
+	}
+	return kindOf(said.Type, said.Status)
+}
+
+func kindOf(kind string, status int) event {
+	switch kind {
+	case "response.completed", "response.incomplete", "response.failed":
+		return event{ends: true, status: http.StatusOK}
+	case "error":
+		return event{ends: true, status: max(status, http.StatusBadRequest)}
+	}
+	return event{}
+}
