@@ -17,6 +17,7 @@ func (f *Forwarder) answer(res *http.Response) error {
 		return err
 	}
 	f.bound(res)
+	hear(res)
 	return nil
 }
 

@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/crowd"
@@ -41,12 +42,16 @@ type Target struct {
 type Forwarder struct {
 	http      *http.Server
 	transport *http.Transport
-	host      string             // the address it listens on
-	cancel    context.CancelFunc // ends the requests
-	served    chan error         // 1-buffered; told once when the listener is closed
+	host      string          // the address it listens on
+	ctx       context.Context //nolint:containedctx // of all that it does
+	cancel    context.CancelFunc
+	served    chan error // 1-buffered; told once when the listener is closed
 	tell      func(Call)
 	log       *slog.Logger
 	relays    relays
+	spare     spare
+	warming   sync.WaitGroup
+	used      atomic.Int64 // when a connection to the endpoint last was, in ns of the clock
 
 	mu    sync.Mutex        // guards the fields below
 	token [sha256.Size]byte // the hash of it; of none before Renew
@@ -74,10 +79,11 @@ func Listen(transport *http.Transport, tell func(Call), log *slog.Logger) (*Forw
 	}
 	transport.DisableCompression = true // an answer that is packed all the same is told from others
 	transport.MaxIdleConnsPerHost = 16
+	transport.IdleConnTimeout = idleTime
 	ctx, cancel := context.WithCancel(context.Background())
 	f := &Forwarder{
-		transport: transport, host: listener.Addr().String(), cancel: cancel, served: make(chan error, 1), tell: tell, log: log,
-		known: map[string]*experience{},
+		transport: transport, host: listener.Addr().String(), ctx: ctx, cancel: cancel, served: make(chan error, 1), tell: tell, log: log,
+		known: map[string]*experience{}, spare: spare{transport: onlyHTTP1(transport)},
 	}
 	f.http = &http.Server{
 		Handler:           f.handler(),
@@ -110,6 +116,7 @@ func (f *Forwarder) Renew(to Target) (baseURL, token string, err error) {
 		f.known[target.String()] = sockets
 	}
 	f.turnLocked(sha256.Sum256([]byte(token)), destination{target, key, newSecret(key), sockets, make(chan struct{})})
+	f.warmLocked()
 	return "http://" + f.host, token, nil
 }
 
@@ -165,10 +172,20 @@ func (f *Forwarder) handler() http.Handler {
 			f.upgrade(w, r, to)
 			return
 		}
+		if !to.sockets.speaks() {
+			f.spare.drop() // there are endpoints that have one connection at a time
+		}
 		// An endpoint may answer before the last of the request has been read here. The
 		// server would close the request then, and the transport with it the answer.
 		if err := http.NewResponseController(w).EnableFullDuplex(); err != nil {
 			f.log.Debug("an early answer can be cut off", "err", err)
+		}
+		f.uses()
+		if r.URL.Path == "/responses" {
+			call := &recorder{tell: f.tell}
+			call.begin(Call{Thread: r.Header.Get("Thread-Id")})
+			defer call.end(0)
+			r = r.WithContext(call.over(r.Context()))
 		}
 		proxy.ServeHTTP(withoutInterim{w}, r)
 	})
@@ -225,6 +242,8 @@ func (f *Forwarder) Close(ctx context.Context) error {
 		err = errors.Join(err, f.http.Close())
 	}
 	err = errors.Join(err, f.relays.end(ctx))
+	f.warming.Wait()
+	f.spare.close()
 	f.transport.CloseIdleConnections()
 	if served := <-f.served; !errors.Is(served, http.ErrServerClosed) {
 		err = errors.Join(err, served)

@@ -33,12 +33,13 @@ type relay struct {
 
 	asks, answers lane
 	talk          *talk
+	uses          func()       // is called when the connection was used
 	last          atomic.Int64 // when a message last went on, in ns of the clock
 }
 
 func (f *Forwarder) relay(codex, endpoint *websocket.Conn, to destination, first Call) *relay {
 	s := &relay{
-		codex: codex, endpoint: endpoint, to: to, log: f.log.With("host", to.url.Host),
+		codex: codex, endpoint: endpoint, to: to, uses: f.uses, log: f.log.With("host", to.url.Host),
 		talk: &talk{recorder: &recorder{tell: f.tell}, next: first, spoke: to.sockets.spoke},
 	}
 	s.asks = lane{from: codex, to: endpoint, heed: s.talk.ask, gone: func() { s.talk.recorder.sent(); s.used() }}
@@ -50,7 +51,10 @@ func (f *Forwarder) relay(codex, endpoint *websocket.Conn, to destination, first
 }
 
 // used notes that the sockets are.
-func (s *relay) used() { s.last.Store(time.Now().UnixNano()) }
+func (s *relay) used() {
+	s.last.Store(time.Now().UnixNano())
+	s.uses()
+}
 
 // run carries messages both ways until one side closes, dies or stalls, or over is closed.
 func (s *relay) run(over <-chan struct{}) {

@@ -41,3 +41,13 @@ func Transport(caFile string) (*http.Transport, error) {
 	transport.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
 	return transport, nil
 }
+
+// onlyHTTP1 is a transport as the other, which asks for nothing newer than HTTP/1.1: a WebSocket
+// begins with that.
+func onlyHTTP1(transport *http.Transport) *http.Transport {
+	old := transport.Clone()
+	old.Protocols = &http.Protocols{}
+	old.Protocols.SetHTTP1(true)
+	old.ForceAttemptHTTP2 = false
+	return old
+}

@@ -2,8 +2,8 @@ package forward
 
 import (
 	"context"
-	"errors"
 	"net/http"
+	"net/http/httptrace"
 	"slices"
 	"strings"
 	"time"
@@ -16,7 +16,7 @@ const (
 	mostSockets = 512
 	// upgradeTime is how long an endpoint has for the connection and the answer to an upgrade.
 	// The first turn waits for as long where there is none.
-	upgradeTime = 5 * time.Second
+	upgradeTime = 3 * time.Second
 )
 
 // isUpgrade reports whether codex asks to go on by a WebSocket.
@@ -38,53 +38,60 @@ func (f *Forwarder) upgrade(w http.ResponseWriter, r *http.Request, to destinati
 	}
 	defer f.relays.leave()
 	began := time.Now()
-	endpoint, res, err := f.dial(r, to)
+	endpoint, came, err := f.dial(r, to)
 	if err != nil {
-		f.refused(w, r, res, err)
+		f.refused(w, r, came, err)
 		return
 	}
 	defer endpoint.CloseNow() //nolint:errcheck // it may be closed by then
-	announce(w.Header(), res.Header, to.secret)
+	announce(w.Header(), came.header, to.secret)
 	codex, err := websocket.Accept(w, r, nil)
 	if err != nil {
 		return // it has been answered
 	}
 	defer codex.CloseNow() //nolint:errcheck // as above
+	f.uses()
 	f.relay(codex, endpoint, to, Call{Thread: r.Header.Get("Thread-Id"), Socket: true, Connect: time.Since(began)}).run(to.over)
 }
 
-// dial asks the endpoint for a WebSocket. The answer is nil where none has come.
-func (f *Forwarder) dial(r *http.Request, to destination) (*websocket.Conn, *http.Response, error) {
+// What came is how far an endpoint has got with an upgrade.
+type came struct {
+	reached bool // there was a connection
+	status  int  // of its answer; 0 if there is none that can be read
+	header  http.Header
+}
+
+// dial asks the endpoint for a WebSocket.
+func (f *Forwarder) dial(r *http.Request, to destination) (*websocket.Conn, came, error) {
+	var so came
 	ctx, cancel := context.WithTimeout(r.Context(), upgradeTime)
 	defer cancel()
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { so.reached = true }})
 	header := passing(r.Header)
 	header.Set("Authorization", "Bearer "+to.key)
-	client := &http.Client{Transport: f.transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := &http.Client{Transport: &f.spare, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	url := *to.url
 	url.Path, url.RawPath, url.RawQuery = to.url.Path+r.URL.Path, "", r.URL.RawQuery
-	return websocket.Dial(ctx, url.String(), &websocket.DialOptions{HTTPClient: client, HTTPHeader: header})
+	conn, res, err := websocket.Dial(ctx, url.String(), &websocket.DialOptions{HTTPClient: client, HTTPHeader: header})
+	if res != nil {
+		so.status, so.header = res.StatusCode, res.Header
+	}
+	return conn, so, err
 }
 
 // refused answers codex for an endpoint from which there is no WebSocket.
-func (f *Forwarder) refused(w http.ResponseWriter, r *http.Request, res *http.Response, err error) {
+func (f *Forwarder) refused(w http.ResponseWriter, r *http.Request, so came, err error) {
 	to := destinationOf(r)
-	status := 0
-	if res != nil {
-		status = res.StatusCode
-	}
+	passing := so.status == 0 || so.status >= http.StatusInternalServerError
 	switch {
 	case r.Context().Err() != nil: // codex has gone, or we do
 		panic(http.ErrAbortHandler)
-	case status == 0 && (to.sockets.speaks() || !errors.Is(err, context.DeadlineExceeded)):
+	case !so.reached, passing && to.sockets.speaks():
 		f.failed(w, r, err)
 		return
-	case status >= http.StatusInternalServerError && to.sockets.speaks():
-		f.log.Debug("the model's endpoint takes no WebSocket at the moment", "host", to.url.Host, "status", status)
-		refuse(w, http.StatusServiceUnavailable, "the model's endpoint "+to.url.Host+" takes no WebSocket at the moment")
-		return
 	}
-	rest := to.sockets.refused(status)
-	f.log.Info("the model's endpoint is asked over HTTP: it takes no WebSocket", "host", to.url.Host, "status", status, "again in", rest)
+	rest := to.sockets.refused(so.status)
+	f.log.Info("the model's endpoint is asked over HTTP: it takes no WebSocket", "host", to.url.Host, "status", so.status, "again in", rest)
 	overHTTP(w)
 }
 

@@ -1,0 +1,144 @@
+package forward
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/stayhttp"
+)
+
+const (
+	// freshTime is how long a connection is taken to be there after it was last used.
+	freshTime = 20 * time.Second
+	// spareTime is how long a connection is kept that nothing has been sent on: an endpoint waits
+	// for no longer.
+	spareTime = time.Minute
+	warmTime  = 10 * time.Second
+)
+
+// Warm has a connection to the endpoint made that the next request will find, unless one was used
+// just now. It is for when a turn is about to begin, returns at once, and may be called at any time.
+func (f *Forwarder) Warm() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if time.Since(time.Unix(0, f.used.Load())) >= freshTime {
+		f.warmLocked()
+	}
+}
+
+func (f *Forwarder) warmLocked() {
+	to := f.to
+	if to.url == nil {
+		return
+	}
+	f.uses()
+	f.warming.Go(func() {
+		ctx, cancel := context.WithTimeout(f.ctx, warmTime)
+		defer cancel()
+		err := f.open(ctx, to)
+		if err != nil {
+			f.log.Debug("no connection to the model's endpoint could be made ahead", "host", to.url.Host, "err", to.secret.error(err))
+		}
+	})
+}
+
+// uses notes that a connection is used, so that none has to be made ahead.
+func (f *Forwarder) uses() { f.used.Store(time.Now().UnixNano()) }
+
+// open opens a connection of the kind that codex will ask by.
+func (f *Forwarder) open(ctx context.Context, to destination) error {
+	if !to.sockets.declines() {
+		return f.spare.make(ctx, to.url)
+	}
+	// A transport takes a connection into its pool only behind a request: this one asks for nothing,
+	// and shows no key.
+	req, err := http.NewRequestWithContext(ctx, http.MethodHead, origin(to.url)+"/", http.NoBody)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("User-Agent", "molecule-codex-runtime")
+	res, err := stayhttp.Transport{Via: f.transport}.RoundTrip(req)
+	if err != nil {
+		return err
+	}
+	return res.Body.Close()
+}
+
+func origin(u *url.URL) string { return u.Scheme + "://" + u.Host }
+
+// A spare is a connection that was made before it was needed, for a WebSocket.
+type spare struct {
+	transport *http.Transport // of HTTP/1.1, which a WebSocket begins with
+
+	mu   sync.Mutex       // guards the fields below
+	conn *http.ClientConn // nil if there is none
+	to   string           // its origin
+	ends *time.Timer
+}
+
+// make makes one, in the place of the one before.
+func (s *spare) make(ctx context.Context, to *url.URL) error {
+	port := to.Port()
+	if port == "" {
+		port = to.Scheme // the name of a service is as good
+	}
+	conn, err := s.transport.NewClientConn(ctx, to.Scheme, net.JoinHostPort(to.Hostname(), port))
+	if err != nil {
+		return err
+	}
+	s.drop()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.conn, s.to = conn, origin(to)
+	s.ends = time.AfterFunc(spareTime, s.drop)
+	return nil
+}
+
+// take returns the connection to an origin, if there is one that has not been closed.
+func (s *spare) take(to string) *http.ClientConn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.conn == nil || s.to != to {
+		return nil
+	}
+	conn := s.conn
+	s.conn = nil
+	s.ends.Stop()
+	if conn.Err() != nil {
+		return nil
+	}
+	return conn
+}
+
+// drop closes the connection, if there is one.
+func (s *spare) drop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.conn != nil {
+		s.ends.Stop()
+		_ = s.conn.Close()
+		s.conn = nil
+	}
+}
+
+// RoundTrip implements [http.RoundTripper] for upgrades: they have no body, so one that a spare
+// connection has lost is sent again.
+func (s *spare) RoundTrip(r *http.Request) (*http.Response, error) {
+	if conn := s.take(origin(r.URL)); conn != nil {
+		res, err := conn.RoundTrip(r)
+		if err == nil || r.Context().Err() != nil {
+			return res, err
+		}
+	}
+	return s.transport.RoundTrip(r)
+}
+
+// close closes what is held.
+func (s *spare) close() {
+	s.drop()
+	s.transport.CloseIdleConnections()
+}
