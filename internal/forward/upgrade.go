@@ -33,7 +33,7 @@ func isUpgrade(r *http.Request) bool {
 // a moment codex hears that, and tries again.
 func (f *Forwarder) upgrade(w http.ResponseWriter, r *http.Request, to destination) {
 	if to.sockets.declines() || !f.relays.enter() {
-		overHTTP(w)
+		askOverHTTP(w)
 		return
 	}
 	defer f.relays.leave()
@@ -92,11 +92,11 @@ func (f *Forwarder) refused(w http.ResponseWriter, r *http.Request, so came, err
 	}
 	rest := to.sockets.refused(so.status)
 	f.log.Info("the model's endpoint is asked over HTTP: it takes no WebSocket", "host", to.url.Host, "status", so.status, "again in", rest)
-	overHTTP(w)
+	askOverHTTP(w)
 }
 
-// overHTTP has codex ask over HTTP.
-func overHTTP(w http.ResponseWriter) {
+// askOverHTTP has codex ask over HTTP.
+func askOverHTTP(w http.ResponseWriter) {
 	refuse(w, http.StatusUpgradeRequired, "the model's endpoint is asked over HTTP")
 }
 
