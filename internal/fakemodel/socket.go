@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"strings"
 
 	"github.com/coder/websocket"
 )
@@ -107,7 +108,22 @@ func (k *socket) whole(text []byte, input []json.RawMessage) (Request, error) {
 		return Request{}, err
 	}
 	fields["input"] = json.RawMessage(marshal(input))
-	r, err := parseRequest(k.header, []byte(marshal(fields)))
+	r, err := parseRequest(k.headerOf(fields["client_metadata"]), []byte(marshal(fields)))
 	r.Socket, r.Sent = true, len(text)
 	return r, err
+}
+
+// headerOf is the upgrade's header, and what codex says beside a request that has no header of its own.
+func (k *socket) headerOf(metadata json.RawMessage) http.Header {
+	header := k.header.Clone()
+	var said map[string]string
+	if json.Unmarshal(metadata, &said) != nil {
+		return header
+	}
+	for name, value := range said {
+		if name, ok := strings.CutPrefix(name, "ws_request_header_"); ok {
+			header.Set(name, value)
+		}
+	}
+	return header
 }

@@ -40,7 +40,7 @@ type relay struct {
 func (f *Forwarder) relay(codex, endpoint *websocket.Conn, to destination, first Call) *relay {
 	s := &relay{
 		codex: codex, endpoint: endpoint, to: to, uses: f.uses, log: f.log.With("host", to.url.Host),
-		talk: &talk{recorder: &recorder{tell: f.tell}, next: first, spoke: to.sockets.spoke},
+		talk: &talk{recorder: &recorder{tell: f.tell}, next: first, left: mostAnswer, spoke: to.sockets.spoke},
 	}
 	s.asks = lane{from: codex, to: endpoint, heed: s.talk.ask, gone: func() { s.talk.recorder.sent(); s.used() }}
 	s.answers = lane{from: endpoint, to: codex, secret: to.secret, heed: s.talk.answer, gone: s.used}
@@ -61,11 +61,11 @@ func (s *relay) run(over <-chan struct{}) {
 	var both sync.WaitGroup
 	ended := make(chan struct{}, 2)
 	both.Go(func() {
-		s.part(s.endpoint, s.asks.run())
+		_ = s.asks.run() // codex has gone, or cannot be handed on: the endpoint is told no more
 		ended <- struct{}{}
 	})
 	both.Go(func() {
-		s.part(s.codex, s.answers.run())
+		s.part(s.answers.run())
 		ended <- struct{}{}
 	})
 	s.keep(over, ended)
@@ -125,20 +125,20 @@ func (s *relay) alive() bool {
 	return err == nil
 }
 
-// part closes a socket for the reason for which the one on its other side has ended.
-func (s *relay) part(with *websocket.Conn, reason error) {
+// part closes codex's socket for the reason for which that of the endpoint has ended.
+func (s *relay) part(reason error) {
 	var closed websocket.CloseError
 	switch {
 	case errors.As(reason, &closed) && closed.Code != websocket.StatusNoStatusRcvd:
-		_ = with.Close(closed.Code, s.to.secret.text(closed.Reason))
+		_ = s.codex.Close(closed.Code, s.to.secret.text(closed.Reason))
 	case errors.As(reason, &closed):
-		_ = with.Close(websocket.StatusNormalClosure, "")
+		_ = s.codex.Close(websocket.StatusNormalClosure, "")
 	case errors.Is(reason, websocket.ErrMessageTooBig), errors.Is(reason, errLong):
 		s.log.Warn("a WebSocket to the model's endpoint is closed: an answer is longer than any model's")
-		_ = with.Close(websocket.StatusMessageTooBig, "the answer is longer than any model's")
+		_ = s.codex.Close(websocket.StatusMessageTooBig, "the answer is longer than any model's")
 	case errors.Is(reason, io.EOF):
-		_ = with.Close(websocket.StatusGoingAway, "the other side has gone")
+		_ = s.codex.Close(websocket.StatusGoingAway, "the model's endpoint has gone")
 	default:
-		_ = with.CloseNow()
+		_ = s.codex.CloseNow()
 	}
 }

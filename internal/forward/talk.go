@@ -81,17 +81,17 @@ func (t *talk) mute() bool {
 
 // read reads the first piece of an event. Those that there are many of are told by how they begin.
 func read(piece []byte) event {
-	rest, ok := bytes.CutPrefix(piece, []byte(`{"type":"response.`))
-	kind, _, _ := bytes.Cut(rest[:min(len(rest), 32)], []byte(`"`))
-	if ok {
-		return kindOf("response."+string(kind), http.StatusOK)
+	rest, ok := bytes.CutPrefix(piece, []byte(`{"type":"`))
+	kind, _, _ := bytes.Cut(rest[:min(len(rest), 40)], []byte(`"`))
+	if ok && !bytes.Equal(kind, []byte("error")) {
+		return kindOf(string(kind), http.StatusOK)
 	}
 	var said struct {
 		Type   string `json:"type"`
 		Status int    `json:"status"`
 	}
-	if json.Unmarshal(piece, &said) != nil {
-		return event{} // it is longer, and no error of an endpoint is
+	if json.Unmarshal(piece, &said) != nil { // it is longer
+		return kindOf(string(kind), http.StatusBadRequest)
 	}
 	return kindOf(said.Type, said.Status)
 }

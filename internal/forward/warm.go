@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"sync"
 	"time"
@@ -129,6 +130,9 @@ func (s *spare) drop() {
 // connection has lost is sent again.
 func (s *spare) RoundTrip(r *http.Request) (*http.Response, error) {
 	if conn := s.take(origin(r.URL)); conn != nil {
+		if trace := httptrace.ContextClientTrace(r.Context()); trace != nil && trace.GotConn != nil {
+			trace.GotConn(httptrace.GotConnInfo{Reused: true})
+		}
 		res, err := conn.RoundTrip(r)
 		if err == nil || r.Context().Err() != nil {
 			return res, err
