@@ -71,6 +71,7 @@ func newStage(t *testing.T) *stage {
 	s := &stage{sockets: &experience{}, over: make(chan struct{}), ended: make(chan struct{})}
 	codex, near := pair(t)
 	far, endpoint := pair(t)
+	codex.SetReadLimit(-1)
 	s.codex, s.endpoint = codex, endpoint
 	f := &Forwarder{log: slog.New(slog.DiscardHandler), tell: func(c Call) { s.calls = append(s.calls, c) }}
 	to := destination{secret: newSecret(key), sockets: s.sockets, url: mustParse("https://endpoint.example/v1")}
