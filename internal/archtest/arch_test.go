@@ -126,6 +126,7 @@ var allowed = map[string][]string{
 	"internal/test/longtest":         {},
 	"internal/test/leaktest":         {},
 	"internal/test/leasetest":        {},
+	"internal/test/linktest":         {},
 	"internal/sleep":                 {},
 	"internal/test/testnames":        {},
 	"e2e":                            {},
@@ -177,7 +178,7 @@ func TestTestDoublesStayOut(t *testing.T) {
 	out := goList(t, "-deps", "./cmd/runtime")
 	for dep := range strings.Lines(string(out)) {
 		switch dep = strings.TrimSpace(dep); dep {
-		case "testing", module + "internal/fake/fakecodex", module + "internal/fake/fakelogin", module + "internal/fake/fakeplatform", module + "internal/test/codextest", module + "internal/test/progtest", module + "internal/fakemodel/modeltest":
+		case "testing", module + "internal/fake/fakecodex", module + "internal/fake/fakelogin", module + "internal/fake/fakeplatform", module + "internal/test/codextest", module + "internal/test/linktest", module + "internal/test/progtest", module + "internal/fakemodel/modeltest":
 			t.Errorf("cmd/runtime depends on %s", dep)
 		}
 	}
