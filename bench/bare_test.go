@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,9 +30,10 @@ type bare struct {
 	pid    int // of its codex
 }
 
-func newBare(b *testing.B, start adapter.Launch) *bare {
+// newBare starts one as start says, and with more arguments behind these.
+func newBare(b *testing.B, start adapter.Launch, more ...string) *bare {
 	b.Helper()
-	cmd := exec.Command(codextest.Bin(b), append([]string{"app-server"}, start.Args()...)...)
+	cmd := exec.Command(codextest.Bin(b), slices.Concat([]string{"app-server"}, start.Args(), more)...)
 	cmd.Dir, cmd.Env = start.WorkDir, start.Env()
 	in, err := cmd.StdinPipe()
 	if err != nil {

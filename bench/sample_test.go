@@ -58,12 +58,17 @@ func (s series) spread(b *testing.B, names ...string) {
 		if len(s[name]) == 0 {
 			b.Fatalf("nothing was measured for %s", name)
 		}
-		results := []any{"p50-ms", ms(s[name].quantile(.5)), "p99-ms", ms(s[name].quantile(.99))}
-		for _, q := range drawn() {
-			results = append(results, fmt.Sprintf("p%.0f-ms", q*100), ms(s[name].quantile(q)))
-		}
-		row(b, name, results...)
+		row(b, name, s[name].quantiles()...)
 	}
+}
+
+// quantiles are those of a row that plots show.
+func (s sample) quantiles() []any {
+	results := []any{"p50-ms", ms(s.quantile(.5)), "p99-ms", ms(s.quantile(.99))}
+	for _, q := range drawn() {
+		results = append(results, fmt.Sprintf("p%.0f-ms", q*100), ms(s.quantile(q)))
+	}
+	return results
 }
 
 // paired returns the median of the differences of pairs.
