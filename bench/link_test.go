@@ -18,8 +18,8 @@ func hello() errand { return errand{"say hello", "hello", "hello"} }
 // tools has the model call a tool n times, one after the other: one that codex answers by
 // itself, so that all of a call is codex's own time and the way to the model.
 func tools(n int) errand {
-	const answer = `{"goal":null,"remainingTokens":null,"completionBudgetReport":null}`
-	return errand{strings.Repeat("call get_goal {}\n", n), answer, strings.Repeat(answer, n)}
+	const answer = `{"resources":[]}`
+	return errand{strings.Repeat("call list_mcp_resources {}\n", n), answer, strings.Repeat(answer, n)}
 }
 
 // lecture is a message of size bytes, which are sent again with every message after it where
