@@ -24,8 +24,9 @@ type linkSide struct {
 	upstream *linktest.Upstream
 	turn     func(errand) (first, whole time.Duration)
 
-	before      linktest.Traffic // when the turns began
 	took, first sample
+	opened      int   // connections, in the turns
+	up          int64 // bytes, in the turns
 }
 
 // linked starts all sides, and has them take a few turns.

@@ -67,14 +67,15 @@ func BenchmarkLink(b *testing.B) {
 // turns takes n turns of each side, in an order of chance.
 func (l *links) turns(n int, e errand) {
 	l.b.Helper()
-	for _, s := range l.sides {
-		s.before = s.upstream.Traffic()
-	}
 	for range n {
 		l.each(func(s *linkSide) {
+			before := s.upstream.Traffic()
 			first, whole := s.turn(e)
+			now := s.upstream.Traffic()
 			s.took.add(whole)
 			s.first.add(first)
+			s.opened += now.Connections - before.Connections
+			s.up += now.Up - before.Up
 		})
 	}
 }
@@ -83,18 +84,12 @@ func (l *links) turns(n int, e errand) {
 func (l *links) report() {
 	l.b.Helper()
 	for _, s := range l.sides {
-		now, n := s.upstream.Traffic(), float64(len(s.took))
+		n := float64(len(s.took))
 		row(l.b, s.name, append(s.took.quantiles(),
 			"first-text-ms", ms(s.first.quantile(.5)),
-			"connections/turn", float64(now.Connections-s.before.Connections)/n,
-			"up-kB/turn", float64(now.Up-s.before.Up)/1e3/n)...)
+			"connections/turn", float64(s.opened)/n,
+			"up-kB/turn", float64(s.up)/1e3/n)...)
 	}
-	l.compare()
-}
-
-// compare writes how ours stands to each other side.
-func (l *links) compare() {
-	l.b.Helper()
 	ours := l.sides[len(l.sides)-1]
 	for _, s := range l.sides[:len(l.sides)-1] {
 		times(l.b, "to-"+s.name, ours.took, s.took)
@@ -120,10 +115,9 @@ func (l *links) pauses(n int, pause time.Duration) {
 			warm.add(s.name, whole)
 		})
 	}
+	l.report()
 	for _, s := range l.sides {
-		row(l.b, s.name, s.took.quantiles()...)
 		row(l.b, s.name+"-warm", warm[s.name].quantiles()...)
 		times(l.b, s.name+"-to-warm", s.took, warm[s.name])
 	}
-	l.compare()
 }
