@@ -1,28 +1,38 @@
 package e2e
 
 import (
+	"context"
+	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"reflect"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
-// A front stands before the scripted model, and takes upgrades as it is told.
+// A front stands before the scripted model, and does with upgrades what it is told.
 type front struct {
 	*httptest.Server
-	mu       sync.Mutex
-	upgrades int
-	posts    int
+	upgrade  atomic.Pointer[http.HandlerFunc] // nil: the model takes them
+	upgrades atomic.Int32
+	posts    atomic.Int32
+
+	mu     sync.Mutex // guards the fields below
+	life   context.Context
+	cutAll context.CancelFunc
 }
 
-func newFront(t *testing.T, model *modeltest.Model, upgrade http.HandlerFunc) *front {
+func newFront(t *testing.T, model *modeltest.Model) *front {
 	t.Helper()
 	to, err := url.Parse(model.URL())
 	if err != nil {
@@ -31,74 +41,237 @@ func newFront(t *testing.T, model *modeltest.Model, upgrade http.HandlerFunc) *f
 	f := &front{}
 	on := httputil.NewSingleHostReverseProxy(to)
 	on.FlushInterval = -1
+	on.Transport = &http.Transport{DisableKeepAlives: true}
 	f.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		f.mu.Lock()
-		odd := strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
-		if odd {
-			f.upgrades++
-		} else if r.Method == http.MethodPost {
-			f.posts++
-		}
-		f.mu.Unlock()
-		if odd && upgrade != nil {
-			upgrade(w, r)
+		if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
+			if r.Method == http.MethodPost {
+				f.posts.Add(1)
+			}
+			on.ServeHTTP(w, r)
 			return
 		}
-		on.ServeHTTP(w, r)
+		f.upgrades.Add(1)
+		if odd := f.upgrade.Load(); odd != nil {
+			(*odd)(w, r)
+			return
+		}
+		on.ServeHTTP(w, r.WithContext(f.living(r)))
 	}))
+	f.cut()
 	t.Cleanup(f.Close)
+	t.Cleanup(f.cut)
 	return f
 }
 
-func status(code int) http.HandlerFunc {
+// living is the context of an upgrade, which ends when all are cut.
+func (f *front) living(r *http.Request) context.Context {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	ctx, cancel := context.WithCancel(r.Context())
+	context.AfterFunc(f.life, cancel)
+	return ctx
+}
+
+// cut closes all WebSockets.
+func (f *front) cut() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.cutAll != nil {
+		f.cutAll()
+	}
+	f.life, f.cutAll = context.WithCancel(context.Background())
+}
+
+// takes has the front do that with upgrades.
+func (f *front) takes(odd http.HandlerFunc) *front {
+	f.upgrade.Store(&odd)
+	return f
+}
+
+// oddities are what endpoints do with an upgrade that they do not take.
+func oddities() map[string]http.HandlerFunc {
+	all := map[string]http.HandlerFunc{
+		"page":      func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>hello</html>") },
+		"elsewhere": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) },
+		"silence":   func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+		"cut":       spoken(""), "no HTTP": spoken("what?\r\n\r\n"),
+		"no WebSocket": spoken("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: no\r\n\r\n"),
+	}
+	for _, status := range []int{400, 401, 403, 404, 405, 426, 429, 500, 501, 502, 503} {
+		all[fmt.Sprint(status)] = refusing(status)
+	}
+	return all
+}
+
+func refusing(status int) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
-		w.WriteHeader(code)
-		_, _ = w.Write([]byte(`{"error":{"message":"no"}}`))
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, `{"error":{"type":"invalid_request_error","code":"invalid_api_key","message":"no"}}`)
 	}
 }
 
-func hijack(t *testing.T, say string) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		conn, _, err := w.(http.Hijacker).Hijack()
+// spoken answers by bytes, and closes.
+func spoken(answer string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := http.NewResponseController(w).Hijack()
 		if err != nil {
-			t.Error(err)
 			return
 		}
-		defer conn.Close()
-		_, _ = conn.Write([]byte(say))
+		_, _ = io.WriteString(conn, answer)
+		_ = conn.Close()
 	}
 }
 
-// TestUpgrades has an endpoint do each odd thing with an upgrade: the turn is answered.
+// TestUpgrades has an endpoint do each odd thing with an upgrade: it is asked over HTTP, no turn fails,
+// and the next conversation does not try again.
 func TestUpgrades(t *testing.T) {
-	ways := map[string]http.HandlerFunc{
-		"taken": nil,
-		"400":   status(400), "401": status(401), "403": status(403), "404": status(404), "405": status(405), "426": status(426), "429": status(429),
-		"500": status(500), "501": status(501), "502": status(502), "503": status(503),
-		"page":     func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>hello</html>")) },
-		"redirect": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) },
-		"silence":  func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
-		"cut":      hijack(t, ""),
-		"garbage":  hijack(t, "what?\r\n\r\n"),
-		"wrong accept": hijack(t, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: no\r\n\r\n"),
-	}
-	for name, way := range ways {
+	t.Parallel()
+	for name, odd := range oddities() {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			model := modeltest.Start(t, fakemodel.Keywords)
-			f := newFront(t, model, way)
+			f := newFront(t, model).takes(odd)
 			p := startOn(t, binary, model, "OPENAI_BASE_URL="+f.URL+"/v1")
-			for _, id := range []string{"m1", "m2"} {
-				began := time.Now()
-				task := p.send(id, "c1", "say hello")
-				if at(task, "status", "state") != "TASK_STATE_COMPLETED" {
-					t.Errorf("%v", task["status"])
+			for i, in := range []string{"one", "one", "two"} {
+				if task := p.send(fmt.Sprint("m", i), in, "say well"); text(task) != "well" {
+					t.Errorf("message %d: %v", i, task["status"])
 				}
-				t.Log(id, time.Since(began), f.upgrades, f.posts)
 			}
-			for _, line := range strings.Split(p.Log(), "\n") {
-				if strings.Contains(line, "over HTTP") || strings.Contains(line, "econnect") || strings.Contains(line, "WARN") {
-					t.Log(line)
+			// An upgrade that is cut was perhaps on a connection that had ended, and is sent again.
+			if n := f.upgrades.Load(); n < 1 || n > 2 || f.posts.Load() != 3 {
+				t.Errorf("%d upgrades, %d requests over HTTP", n, f.posts.Load())
+			}
+			for _, r := range model.Requests() {
+				if r.Socket {
+					t.Errorf("request %d came by a WebSocket", r.Seq)
 				}
+			}
+			if log := p.Log(); strings.Contains(log, "econnecting") {
+				t.Errorf("codex has tried in vain:\n%s", log)
+			}
+		})
+	}
+}
+
+// TestUpgradesAreTaken has only what is new sent by a WebSocket, and no request over HTTP.
+func TestUpgradesAreTaken(t *testing.T) {
+	t.Parallel()
+	model := modeltest.Start(t, fakemodel.Keywords)
+	f := newFront(t, model)
+	p := startOn(t, binary, model, "OPENAI_BASE_URL="+f.URL+"/v1")
+	for i := range 3 {
+		if task := p.send(fmt.Sprint("m", i), "one", "say "+strings.Repeat("well ", 2000)+"done"); !strings.HasSuffix(text(task), "done") {
+			t.Errorf("message %d: %v", i, task["status"])
+		}
+	}
+	requests := model.Requests()
+	for i, r := range requests {
+		if !r.Socket || i > 0 && r.Sent > len(r.Body)/2 {
+			t.Errorf("request %d: by a WebSocket %v, %d bytes of %d", r.Seq, r.Socket, r.Sent, len(r.Body))
+		}
+		if got := r.Headers.Get("Authorization"); got != "Bearer key-of-the-e2e-suite" {
+			t.Errorf("request %d shows %q", r.Seq, got)
+		}
+	}
+	if len(requests) != 3 || f.upgrades.Load() != 1 || f.posts.Load() != 0 {
+		t.Errorf("%d requests, %d upgrades, %d requests over HTTP", len(requests), f.upgrades.Load(), f.posts.Load())
+	}
+}
+
+// TestSocketsThatEnd has an endpoint close its WebSockets, within an answer and between two, and then
+// take no more of them: each message is answered.
+func TestSocketsThatEnd(t *testing.T) {
+	t.Parallel()
+	var drop atomic.Int32
+	model := modeltest.Start(t, func(turn *fakemodel.Turn) {
+		if drop.Add(-1) >= 0 {
+			turn.Drop()
+			return
+		}
+		fakemodel.Keywords(turn)
+	})
+	f := newFront(t, model)
+	p := startOn(t, binary, model, "OPENAI_BASE_URL="+f.URL+"/v1")
+	said := 0
+	say := func(what, in string) {
+		t.Helper()
+		said++
+		if task := p.send(fmt.Sprint("m", said), in, "say well"); text(task) != "well" {
+			t.Errorf("%s: %v", what, task["status"])
+		}
+	}
+	say("at first", "one")
+	drop.Store(1)
+	say("cut within an answer", "one")
+	f.cut()
+	say("closed in between", "one")
+	f.takes(refusing(http.StatusNotFound))
+	f.cut()
+	say("refused from then on", "one")
+	say("another conversation", "two")
+	if f.posts.Load() != 2 {
+		t.Errorf("%d requests over HTTP", f.posts.Load())
+	}
+}
+
+// failures are what endpoints answer a request, by what is said to the model.
+func failures() map[string]func(*fakemodel.Turn) {
+	refused := func(status int, kind, code, message string) func(*fakemodel.Turn) {
+		return func(turn *fakemodel.Turn) {
+			turn.Fail(status, fmt.Sprintf(`{"error":{"type":%q,"code":%q,"message":%q}}`, kind, code, message))
+		}
+	}
+	stream := func(code, message string) func(*fakemodel.Turn) {
+		return func(turn *fakemodel.Turn) { turn.FailStream(code, message) }
+	}
+	resets := time.Now().Add(time.Hour).Unix()
+	return map[string]func(*fakemodel.Turn){
+		"a wrong key":   refused(401, "invalid_request_error", "invalid_api_key", "Incorrect API key provided."),
+		"no right":      refused(403, "invalid_request_error", "forbidden", "You have no access to this."),
+		"no model":      refused(404, "invalid_request_error", "model_not_found", "There is no such model."),
+		"a bad request": refused(400, "invalid_request_error", "invalid_value", "That is no request."),
+		"no money":      refused(429, "insufficient_quota", "insufficient_quota", "You have exceeded your current quota."),
+		"a limit": func(turn *fakemodel.Turn) {
+			turn.FailWith(429, fakemodel.Allowance(100, resets), fmt.Sprintf(`{"error":{"type":"usage_limit_reached","message":"The usage limit has been reached","resets_at":%d}}`, resets))
+		},
+		"a long context":         stream("context_length_exceeded", "That is too long."),
+		"no money, in a stream":  stream("insufficient_quota", "You have exceeded your current quota."),
+		"a policy, in a stream":  stream("cyber_policy", "This is against the policy."),
+		"a prompt, in a stream":  stream("invalid_prompt", "That is no prompt."),
+		"a limit, in a stream":   stream("usage_limit_reached", "The limit has been reached."),
+		"too long a request":     refused(413, "invalid_request_error", "too_large", "That is too large."),
+		"unprocessable":          refused(422, "invalid_request_error", "unprocessable", "That cannot be done."),
+		"an image that is wrong": refused(400, "invalid_request_error", "invalid_image", "That is no picture."),
+	}
+}
+
+// TestFailuresByEitherWay has each failure mean by a WebSocket what it means over HTTP.
+func TestFailuresByEitherWay(t *testing.T) {
+	t.Parallel()
+	for name, fails := range failures() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			failed := map[bool]object{}
+			for _, socket := range []bool{true, false} {
+				model := modeltest.Start(t, fails)
+				f := newFront(t, model)
+				if !socket {
+					f.takes(refusing(http.StatusUpgradeRequired))
+				}
+				p := startOn(t, binary, model, "OPENAI_BASE_URL="+f.URL+"/v1")
+				task := p.begin("m1", "one", "say well")
+				progtest.WaitFor(t, "the failure", func() bool {
+					task = p.get(task["id"])
+					return state(task) != "TASK_STATE_SUBMITTED" && state(task) != "TASK_STATE_WORKING"
+				})
+				if socket != model.Requests()[0].Socket {
+					t.Fatal("it was asked the other way")
+				}
+				code, _ := p.fetch("/readyz")
+				failed[socket] = object{"state": state(task), "words": statusText(task), "failure": at(task, "metadata", "failure"), "ready": code}
+			}
+			if !reflect.DeepEqual(failed[true], failed[false]) {
+				t.Errorf("by a WebSocket: %v\nover HTTP: %v", failed[true], failed[false])
 			}
 		})
 	}

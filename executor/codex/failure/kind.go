@@ -1,6 +1,7 @@
 package failure
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -18,6 +19,16 @@ var providerURL = regexp.MustCompile(`,? ?\(?url: [^\s,)]+\)?`)
 // sayable prepares an error text of codex for a caller, of which secrets were taken.
 func sayable(message string) string {
 	return strings.TrimRight(providerURL.ReplaceAllString(message, ""), ". ")
+}
+
+// said are the endpoint's own words where codex hands on the whole of a refusal, as it does with those of
+// status 400: over HTTP the body, by a WebSocket the event (seen on 0.169.0).
+func said(message string) string {
+	var refusal struct{ Error struct{ Message string } }
+	if !strings.HasPrefix(message, "{") || json.Unmarshal([]byte(message), &refusal) != nil || refusal.Error.Message == "" {
+		return message
+	}
+	return refusal.Error.Message
 }
 
 // missingKey is how codex says that the variable of a provider's env_key is not set.
