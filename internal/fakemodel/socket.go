@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/coder/websocket"
@@ -52,7 +53,7 @@ func (s *Server) speak(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	_ = conn.CloseNow()
-	for range said { //nolint:revive // until the reader has ended
+	for range said { // until the reader has ended
 	}
 	cancel()
 }
@@ -78,7 +79,7 @@ func (k *socket) take(ctx context.Context, text []byte) bool {
 		return answer.fail(http.StatusBadRequest, []byte(
 			`{"error":{"type":"invalid_request_error","code":"previous_response_not_found","message":"There is no previous response of that id."}}`), nil)
 	}
-	input := append(before[:len(before):len(before)], said.Input...)
+	input := append(slices.Clip(before), said.Input...)
 	request, err := k.whole(text, input)
 	if err != nil {
 		_ = k.conn.Close(websocket.StatusUnsupportedData, "the request cannot be read")

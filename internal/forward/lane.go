@@ -78,10 +78,11 @@ func (l *lane) carryLong(kind websocket.MessageType, message io.Reader, held []b
 		return err
 	}
 	for at := (place{first: true}); !at.last; at.first = false {
-		n := 0
-		if n, at.last, err = l.fill(message, held); err != nil {
+		n, last, err := l.fill(message, held)
+		if err != nil {
 			return err
 		}
+		at.last = last
 		if err := l.heed(held[:n], at); err != nil {
 			return err
 		}

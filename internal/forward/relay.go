@@ -81,7 +81,7 @@ func (s *relay) run(over <-chan struct{}) {
 // muted notes that the endpoint had nothing to say.
 func (s *relay) muted() {
 	if rest := s.to.sockets.ended(); rest > 0 {
-		s.log.Info("the model's endpoint is asked over HTTP: it takes WebSockets, and says nothing by them", "again in", rest)
+		s.log.Info("the model's endpoint is asked over HTTP: it takes WebSockets, and says nothing by them", "again_after", rest)
 	}
 }
 

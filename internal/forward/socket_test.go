@@ -40,7 +40,7 @@ func newSpeaker(t *testing.T, says func(conn *websocket.Conn, text []byte) error
 		if err != nil {
 			return
 		}
-		defer conn.CloseNow() //nolint:errcheck // it may be closed
+		defer conn.CloseNow()
 		conn.SetReadLimit(-1)
 		for {
 			_, text, err := conn.Read(context.Background())

@@ -48,6 +48,10 @@ func onlyHTTP1(transport *http.Transport) *http.Transport {
 	old := transport.Clone()
 	old.Protocols = &http.Protocols{}
 	old.Protocols.SetHTTP1(true)
-	old.ForceAttemptHTTP2 = false
+	old.ForceAttemptHTTP2, old.TLSNextProto = false, nil
+	if old.TLSClientConfig == nil {
+		old.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	old.TLSClientConfig.NextProtos = []string{"http/1.1"} // a clone has the other's
 	return old
 }

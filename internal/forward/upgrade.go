@@ -72,7 +72,7 @@ func (f *Forwarder) dial(r *http.Request, to destination) (*websocket.Conn, came
 	client := &http.Client{Transport: &f.spare, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	url := *to.url
 	url.Path, url.RawPath, url.RawQuery = to.url.Path+r.URL.Path, "", r.URL.RawQuery
-	conn, res, err := websocket.Dial(ctx, url.String(), &websocket.DialOptions{HTTPClient: client, HTTPHeader: header})
+	conn, res, err := websocket.Dial(ctx, url.String(), &websocket.DialOptions{HTTPClient: client, HTTPHeader: header}) //nolint:bodyclose // it is read and closed, but for that of a 101, which is conn
 	if res != nil {
 		so.status, so.header = res.StatusCode, res.Header
 	}
@@ -91,7 +91,7 @@ func (f *Forwarder) refused(w http.ResponseWriter, r *http.Request, so came, err
 		return
 	}
 	rest := to.sockets.refused(so.status)
-	f.log.Info("the model's endpoint is asked over HTTP: it takes no WebSocket", "host", to.url.Host, "status", so.status, "again in", rest)
+	f.log.Info("the model's endpoint is asked over HTTP: it takes no WebSocket", "host", to.url.Host, "status", so.status, "again_after", rest)
 	askOverHTTP(w)
 }
 

@@ -77,32 +77,56 @@ type spare struct {
 
 	mu   sync.Mutex       // guards the fields below
 	conn *http.ClientConn // nil if there is none
-	to   string           // its origin
+	to   string           // its origin, or of the one that is made
+	made chan struct{}    // is closed when it has been, or could not be; nil if none is
 	ends *time.Timer
 }
 
-// make makes one, in the place of the one before.
+// make makes one, in the place of the one before, unless one is being made.
 func (s *spare) make(ctx context.Context, to *url.URL) error {
+	made := make(chan struct{})
+	if !s.begin(origin(to), made) {
+		return nil
+	}
+	defer close(made)
 	port := to.Port()
 	if port == "" {
 		port = to.Scheme // the name of a service is as good
 	}
 	conn, err := s.transport.NewClientConn(ctx, to.Scheme, net.JoinHostPort(to.Hostname(), port))
-	if err != nil {
-		return err
-	}
-	s.drop()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.conn, s.to = conn, origin(to)
-	s.ends = time.AfterFunc(spareTime, s.drop)
-	return nil
+	s.made = nil
+	if err == nil {
+		s.conn, s.ends = conn, time.AfterFunc(spareTime, s.drop)
+	}
+	return err
 }
 
-// take returns the connection to an origin, if there is one that has not been closed.
-func (s *spare) take(to string) *http.ClientConn {
+func (s *spare) begin(to string, made chan struct{}) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.made != nil {
+		return false
+	}
+	s.dropLocked()
+	s.to, s.made = to, made
+	return true
+}
+
+// take returns the connection to an origin, if there is one that has not been closed. One that is being
+// made is waited for: another would take as long.
+func (s *spare) take(ctx context.Context, to string) *http.ClientConn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if made := s.made; made != nil && s.to == to {
+		s.mu.Unlock()
+		select {
+		case <-made:
+		case <-ctx.Done():
+		}
+		s.mu.Lock()
+	}
 	if s.conn == nil || s.to != to {
 		return nil
 	}
@@ -119,6 +143,10 @@ func (s *spare) take(to string) *http.ClientConn {
 func (s *spare) drop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.dropLocked()
+}
+
+func (s *spare) dropLocked() {
 	if s.conn != nil {
 		s.ends.Stop()
 		_ = s.conn.Close()
@@ -129,7 +157,7 @@ func (s *spare) drop() {
 // RoundTrip implements [http.RoundTripper] for upgrades: they have no body, so one that a spare
 // connection has lost is sent again.
 func (s *spare) RoundTrip(r *http.Request) (*http.Response, error) {
-	if conn := s.take(origin(r.URL)); conn != nil {
+	if conn := s.take(r.Context(), origin(r.URL)); conn != nil {
 		if trace := httptrace.ContextClientTrace(r.Context()); trace != nil && trace.GotConn != nil {
 			trace.GotConn(httptrace.GotConnInfo{Reused: true})
 		}

@@ -70,7 +70,7 @@ type Tasks struct {
 
 // OpenTasks makes an engine of a configuration that says what differs between the kinds of runtime.
 func OpenTasks(life *Life, t *Turns, cfg tasks.Config) (*Tasks, error) {
-	cfg.Runner = t.Executor
+	cfg.Runner, cfg.Watchers = t.Executor, append(cfg.Watchers, t.Codex)
 	cfg.Journal, cfg.Conversations, cfg.Bounds = t.Journal, conversations{t.Journal, t.Driver}, launch.Bounds(t.Settings)
 	cfg.Metrics, cfg.Logger = t.Metrics, t.Logger
 	engine, err := tasks.New(cfg)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/forward"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 )
@@ -38,4 +39,13 @@ func (k *keeper) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	return k.forwarder.Close(ctx)
+}
+
+// Watch implements [executor.Watcher]: while a job is handed over, the connection is made by which codex
+// will ask the model.
+func (c *Codex) Watch(_ executor.Job, _ string, next executor.Observer) (observe executor.Observer, refused func(error)) {
+	if c.key != nil {
+		c.key.forwarder.Warm()
+	}
+	return next, nil
 }
