@@ -112,17 +112,19 @@ func (j *slot) want(as slotState, granted func()) (got bool) {
 
 // seize takes a slot, also where none is free: the agent goes on with the turn by itself.
 func (j *slot) seize() {
-	j.of.change(func() {
-		if j.state != "" && j.state != slotWorking {
-			j.enterLocked(slotWorking)
-		}
-	})
+	j.of.mu.Lock()
+	defer j.of.mu.Unlock()
+	if j.state == "" || j.state == slotWorking { // as with each delta
+		return
+	}
+	j.enterLocked(slotWorking)
+	j.of.fillLocked()
 }
 
 // release ends what the job has to do with the slots.
 func (j *slot) release() { j.of.change(func() { j.enterLocked("") }) }
 
-// change is the one door to the state: what follows from a change is done here.
+// change makes a change to the state, and does what follows from it.
 func (s *slots) change(change func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
