@@ -20,8 +20,7 @@ func (d *DeltaNote) scan(params []byte) bool {
 	end, ok := scanObject(params, 0, func(key []byte, at int) int {
 		var field *string
 		switch string(key) {
-		case "threadId":
-			field = &d.ThreadID
+		case "threadId": // is only looked at: the notification has it
 		case "turnId":
 			field = &d.TurnID
 		case "itemId":
@@ -42,20 +41,25 @@ func (d *DeltaNote) scan(params []byte) bool {
 	return plain && ok && skipSpace(params, end) == len(params)
 }
 
-// scanString reads a string that stands there as it is, or is short to decode.
+// scanString reads a string that stands there as it is, or is short to decode. Without a place for it, it looks
+// whether it stands there as it is.
 func scanString(value []byte, into *string) bool {
 	text := unquote(value)
 	if text == nil {
 		return false
 	}
+	ascii := true
 	for _, b := range text {
 		if b < ' ' || b == '\\' {
-			return json.Unmarshal(value, into) == nil
+			return into != nil && json.Unmarshal(value, into) == nil
 		}
+		ascii = ascii && b < utf8.RuneSelf
 	}
-	if !utf8.Valid(text) {
+	if !ascii && !utf8.Valid(text) {
 		return false
 	}
-	*into = string(text)
+	if into != nil {
+		*into = string(text)
+	}
 	return true
 }

@@ -38,10 +38,9 @@ type ItemNote struct {
 
 // DeltaNote is the body of the item/…/delta notifications.
 type DeltaNote struct {
-	ThreadID string `json:"threadId"`
-	TurnID   string `json:"turnId"`
-	ItemID   string `json:"itemId"`
-	Delta    string `json:"delta"`
+	TurnID string `json:"turnId"`
+	ItemID string `json:"itemId"`
+	Delta  string `json:"delta"`
 }
 
 // TurnNote is the body of turn/started and turn/completed.
