@@ -2,6 +2,7 @@ package asuser
 
 import (
 	"encoding/binary"
+	"errors"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -34,6 +35,12 @@ func closesWhatIsMade(dir *os.File) bool {
 		}
 	}
 	return false
+}
+
+// mayHaveDefaultACL reports whether a folder has a default ACL, or that cannot be known by its path.
+func mayHaveDefaultACL(path string) bool {
+	_, err := unix.Getxattr(path, defaultACL, nil)
+	return !errors.Is(err, unix.ENODATA) && !errors.Is(err, unix.EOPNOTSUPP)
 }
 
 func takeDefaultACL(dir *os.File) error { return unix.Fremovexattr(int(dir.Fd()), defaultACL) }
