@@ -41,12 +41,21 @@ var (
 	lineOf = regexp.MustCompile(`(?::\d+(?:[:–-]\d+)*|#L\d+(?:C\d+)?(?:[–-]L?\d+(?:C\d+)?)?)$`)
 )
 
+// mayMention tells quickly that there is no mention in a text: the expressions take 0.2 µs for each byte of it,
+// and each of their alternatives has one of these.
+func mayMention(text string) bool {
+	return strings.ContainsAny(text, "/`") || strings.Contains(text, "](")
+}
+
 // mostMentions is how many paths are read of a text in each of the two ways: what a model
 // can say in one reply has room for millions.
 const mostMentions = 20_000
 
 // mentions are the paths that a text may have, in their order.
 func mentions(text string) []mention {
+	if !mayMention(text) {
+		return nil
+	}
 	var all []mention
 	for _, m := range absolutes.FindAllStringSubmatchIndex(text, mostMentions) {
 		all = append(all, mentionAt(text, m))
