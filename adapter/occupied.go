@@ -51,6 +51,9 @@ func Occupy(dir string, user *asuser.User) error {
 
 // occupy puts something into a folder that is missing or empty.
 func occupy(root *os.Root, name string) error {
+	if _, err := root.Lstat(filepath.Join(name, occupant)); err == nil { // as before each turn but the first
+		return nil
+	}
 	err := root.Mkdir(name, 0o755)
 	if isClosed(err) { // commands cannot make one either
 		return nil
