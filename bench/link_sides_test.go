@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -23,6 +24,7 @@ type linkSide struct {
 	name     string
 	upstream *linktest.Upstream
 	turn     func(errand) (first, whole time.Duration)
+	enter    func(conversation int) // has the turns that follow run there
 
 	took, first sample
 	opened      int   // connections, in the turns
@@ -79,9 +81,17 @@ func bareLink(b *testing.B, name string, link linktest.Link, socket bool) *linkS
 		more = []string{"-c", "model_providers." + launch.Provider.ID() + ".supports_websockets=true"}
 	}
 	d := newBare(b, launch, more...)
+	threads := map[int]string{}
 	return &linkSide{name: name, upstream: upstream, turn: func(e errand) (first, whole time.Duration) {
 		b.Helper()
 		return d.turn(e.text, e.last)
+	}, enter: func(conversation int) {
+		b.Helper()
+		if threads[conversation] == "" {
+			d.open()
+			threads[conversation] = d.thread
+		}
+		d.thread = threads[conversation]
 	}}
 }
 
@@ -95,5 +105,5 @@ func ourLink(b *testing.B, name string, link linktest.Link) *linkSide {
 	return &linkSide{name: name, upstream: upstream, turn: func(e errand) (first, whole time.Duration) {
 		b.Helper()
 		return ours.stream(e.text, e.all)
-	}}
+	}, enter: func(conversation int) { ours = ours.in(fmt.Sprint("bench", conversation)) }}
 }

@@ -58,9 +58,9 @@ func BenchmarkLink(b *testing.B) {
 	})
 	b.Run("60ms/pause", func(b *testing.B) {
 		closing := link(far)
-		closing.IdleTimeout = 2 * time.Second
+		closing.IdleTimeout = 30 * time.Second
 		l := linked(b, closing)
-		l.pauses(8, 3*time.Second)
+		l.pause(10, 40*time.Second)
 	})
 }
 
@@ -102,13 +102,20 @@ func times(b *testing.B, name string, a, of sample) {
 	row(b, name, "times", float64(a.quantile(.5))/float64(of.quantile(.5)))
 }
 
-// pauses takes n turns of each side after a pause, and one without beside each, and
-// reports them.
-func (l *links) pauses(n int, pause time.Duration) {
+// pause takes a turn in each of n conversations after a pause, and one behind it that has had none,
+// and reports them.
+func (l *links) pause(n int, pause time.Duration) {
 	l.b.Helper()
 	warm := series{}
-	for range n {
-		time.Sleep(pause)
+	for i := range n {
+		l.each(func(s *linkSide) {
+			s.enter(i)
+			s.turn(hello())
+		})
+	}
+	time.Sleep(pause)
+	for i := range n {
+		l.each(func(s *linkSide) { s.enter(i) })
 		l.turns(1, hello())
 		l.each(func(s *linkSide) {
 			_, whole := s.turn(hello())

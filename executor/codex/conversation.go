@@ -61,6 +61,7 @@ type conversation struct {
 	read       string          // the last turn that the model is known to have begun to answer
 	ran        string          // the model of the thread's last turn; empty if that is not known
 	nearlyFull bool            // its history has nine tenths of what its model reads, as far as is known
+	queue      queueMark       // when it had nothing for its thread
 	granted    grant           // what its thread is loaded with; empty for what turns may by themselves
 	earlier    map[string]bool // ids of the commands of earlier turns, which a cancel must spare
 }

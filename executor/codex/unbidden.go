@@ -30,9 +30,16 @@ func (d *Driver) emptyQueue(ctx context.Context, c *conversation, on *child.Chil
 	if c.threadID == "" || !c.resumable {
 		return
 	}
+	mark := markQueue(on.Info().CodexHome)
+	if mark == c.queue && mark != (queueMark{}) { // codex, too, would have to be asked, and answers as it did
+		return
+	}
 	ctx, cancel := context.WithTimeout(ctx, shortCallTimeout)
 	defer cancel()
 	deleted, err := on.QueueEmpty(ctx, c.threadID)
+	if err == nil && deleted == 0 {
+		c.queue = mark
+	}
 	if err != nil && ctx.Err() == nil && !on.Gone() {
 		d.log.Warn("codex's own queue cannot be emptied; a turn that it begins for it is ended", "thread_id", c.threadID, "err", err)
 	}

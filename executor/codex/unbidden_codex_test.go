@@ -149,6 +149,12 @@ func TestTurnsOfNobodyBehindOurs(t *testing.T) {
 func TestQueueOfAThreadThatIsNotLoaded(t *testing.T) {
 	t.Parallel()
 	q := newQueued(t, nil)
+	for _, id := range []string{"j2", "j3"} { // codex is asked before the first of them, and once
+		submit(t, q.e, id, "one", "say hello").wait(t)
+	}
+	if n := strings.Count(q.wire.String(), `"thread/queue/list"`); n != 1 {
+		t.Errorf("codex was asked for its queue %d times", n)
+	}
 	before := q.e.Health().Child.Pid
 	if err := syscall.Kill(before, syscall.SIGKILL); err != nil {
 		t.Fatal(err)

@@ -17,9 +17,9 @@ const (
 	mostMessage = 64 << 20
 	// stalledTime is how long a piece of a message may take to come or to go on.
 	stalledTime = time.Minute
-	// pingEvery keeps a connection from those who close idle ones, and pongTime tells one that
-	// has died without a word.
-	pingEvery = 20 * time.Second
+	// pingEvery keeps a connection from those who close idle ones, few of whom wait for less than
+	// twice as long, and pongTime tells one that has died without a word.
+	pingEvery = 15 * time.Second
 	pongTime  = 15 * time.Second
 	// idleTime is how long a connection is kept for which there is no use.
 	idleTime = time.Hour
@@ -113,7 +113,7 @@ func (s *relay) alive() bool {
 	switch {
 	case quiet > idleTime:
 		return false
-	case quiet < pingEvery, s.answers.busy(): // the pong would be read behind the message
+	case quiet < pingEvery/2, s.answers.busy(): // the pong would be read behind the message
 		return true
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), pongTime)
