@@ -27,7 +27,7 @@ func ChildEnv(environ []string, home string, p Provider) []string {
 			out = append(out, kv)
 		}
 	}
-	if p.sendsKey() && p.Forward.URL != "" {
+	if p.Forward.URL != "" {
 		out = append(out, forwardVariable+"="+p.Forward.Token)
 	}
 	return append(aroundProxies(out), "CODEX_HOME="+home)

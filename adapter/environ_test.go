@@ -25,12 +25,13 @@ func TestChildEnv(t *testing.T) {
 		p    Provider
 		more []string
 	}{
-		"key":      {Provider{KeyName: "OPENAI_API_KEY", Keys: provider.Keys(nil)}, []string{"OPENAI_API_KEY=k"}},
-		"scripted": {Provider{KeyName: "OPENAI_API_KEY", ScriptedURL: "http://s", Keys: provider.Keys(nil)}, nil},
-		"keyless":  {Provider{BaseURL: "http://m", Keys: provider.Keys(nil)}, nil},
-		"login":    {Provider{Login: true, Keys: provider.Keys(nil)}, []string{"CODEX_ACCESS_TOKEN=k"}},
-		"forward":  {Provider{KeyName: "OPENAI_API_KEY", Keys: provider.Keys(nil), Forward: Forward{"http://f", "t"}}, []string{"MOLECULE_FORWARD_TOKEN=t"}},
-		"codexs":   {Provider{}, []string{"OPENAI_API_KEY=k", "ANTHROPIC_API_KEY=k", "CODEX_ACCESS_TOKEN=k"}},
+		"key":                {Provider{KeyName: "OPENAI_API_KEY", Keys: provider.Keys(nil)}, []string{"OPENAI_API_KEY=k"}},
+		"scripted":           {Provider{KeyName: "OPENAI_API_KEY", ScriptedURL: "http://s", Keys: provider.Keys(nil)}, nil},
+		"keyless":            {Provider{BaseURL: "http://m", Keys: provider.Keys(nil)}, nil},
+		"login":              {Provider{Login: true, Keys: provider.Keys(nil)}, []string{"CODEX_ACCESS_TOKEN=k"}},
+		"forward":            {Provider{KeyName: "OPENAI_API_KEY", Keys: provider.Keys(nil), Forward: Forward{"http://f", "t"}}, []string{"MOLECULE_FORWARD_TOKEN=t"}},
+		"keyless, forwarded": {Provider{BaseURL: "http://m", Keys: provider.Keys(nil), Forward: Forward{"http://f", "t"}}, []string{"MOLECULE_FORWARD_TOKEN=t"}},
+		"codexs":             {Provider{}, []string{"OPENAI_API_KEY=k", "ANTHROPIC_API_KEY=k", "CODEX_ACCESS_TOKEN=k"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, want := ChildEnv(in, "/new", c.p), slices.Concat(always, c.more)

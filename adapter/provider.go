@@ -92,8 +92,9 @@ func (p Provider) ours() bool {
 // sendsKey reports whether a key is needed.
 func (p Provider) sendsKey() bool { return p.ours() && p.KeyName != "" && p.ScriptedURL == "" }
 
-// Forwards reports whether a forwarder can keep the key from codex.
-func (p Provider) Forwards() bool { return p.sendsKey() }
+// Forwards reports whether a forwarder can stand between codex and the endpoint: to keep the key from codex, and
+// to find out by which way the endpoint is asked best.
+func (p Provider) Forwards() bool { return p.ours() && p.ScriptedURL == "" }
 
 // URL is the endpoint's.
 func (p Provider) URL() string {
@@ -116,12 +117,15 @@ func (p Provider) KeyVariable() string {
 	return cmp.Or(p.KeyName, openAIVariable)
 }
 
-// shown names the variable in codex's environment that it takes the key from.
+// shown names the variable in codex's environment that it takes the key from; empty where it shows none.
 func (p Provider) shown() string {
-	if p.Forward.URL != "" {
+	switch {
+	case p.Forward.URL != "":
 		return forwardVariable
+	case p.sendsKey():
+		return p.KeyName
 	}
-	return p.KeyName
+	return ""
 }
 
 // Overrides returns the arguments that make codex use the provider, each
@@ -135,11 +139,11 @@ func (p Provider) Overrides() []string {
 		return nil
 	}
 	at := p.URL()
-	if p.sendsKey() && p.Forward.URL != "" {
+	if p.Forward.URL != "" {
 		at = p.Forward.URL
 	}
 	entry := []tomlPair{{"name", p.name()}, {"base_url", at}, {"wire_api", "responses"}}
-	if p.sendsKey() {
+	if p.shown() != "" {
 		entry = append(entry, tomlPair{"env_key", p.shown()})
 	}
 	args := override("model_provider", tomlString(providerID))
@@ -153,7 +157,7 @@ func (p Provider) Overrides() []string {
 			args = append(args, "-c", "model_providers."+providerID+"."+pair)
 		}
 	}
-	if p.sendsKey() {
+	if p.shown() != "" {
 		args = append(args, p.hideKey()...)
 	}
 	return args

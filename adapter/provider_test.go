@@ -211,6 +211,29 @@ func TestOverridesHoldNoSurprises(t *testing.T) {
 	}
 }
 
+// TestOverridesOfAForwarder lead to it, with or without a key, and say that it speaks by WebSockets.
+func TestOverridesOfAForwarder(t *testing.T) {
+	for _, p := range []Provider{{KeyName: "OPENAI_API_KEY"}, {BaseURL: "http://local"}} {
+		if !p.Forwards() {
+			t.Errorf("%s is asked without", p.Describe())
+		}
+		p.Forward = Forward{"http://127.0.0.1:1", "t"}
+		got := strings.Join(p.Overrides(), " ")
+		for _, want := range []string{
+			`base_url="http://127.0.0.1:1"`, `env_key="MOLECULE_FORWARD_TOKEN"`, `model_providers.molecule-runtime.supports_websockets=true`, `shell_environment_policy.set.MOLECULE_FORWARD_TOKEN=""`,
+		} {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: no %s in %s", p.Describe(), want, got)
+			}
+		}
+	}
+	for _, p := range []Provider{{}, {Login: true}, {KeyName: "OPENAI_API_KEY", ScriptedURL: "http://s"}} {
+		if p.Forwards() || strings.Contains(strings.Join(p.Overrides(), " "), "websockets") {
+			t.Errorf("%s is not codex's own business", p.Describe())
+		}
+	}
+}
+
 func TestTOMLStrings(t *testing.T) {
 	for in, want := range map[string]string{
 		`plain`:            `"plain"`,

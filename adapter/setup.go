@@ -203,13 +203,15 @@ func choose(config Config, env func(string) string, launch Launch) (Provider, er
 	return Chosen(choice, config.Providers, login.ChatGPT), err
 }
 
-// forward keeps the key from codex.
+// forward has codex ask the endpoint by way of the forwarder, which keeps the key from it.
 func (s *Setup) forward(l *Launch) error {
 	if s.cfg.Forward == nil || !l.Provider.Forwards() {
 		return nil
 	}
-	key := strings.TrimSpace(lookup(l.Environ)(l.Provider.KeyName))
-	var err error
+	key, err := "", error(nil)
+	if l.Provider.sendsKey() {
+		key = strings.TrimSpace(lookup(l.Environ)(l.Provider.KeyName))
+	}
 	if l.Provider.Forward, err = s.cfg.Forward.Renew(l.Provider.URL(), key); err != nil {
 		return &Problem{What: err.Error(), Fix: "correct the base URL of the provider " + l.Provider.Name}
 	}

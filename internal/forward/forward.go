@@ -32,7 +32,7 @@ const (
 // A Target is an endpoint and its key.
 type Target struct {
 	URL string // such as https://api.openai.com/v1
-	Key string
+	Key string // empty where it wants none
 }
 
 // A Forwarder is one listener. Start it with [Listen].

@@ -72,9 +72,17 @@ func rewrite(r *httputil.ProxyRequest) {
 	to := destinationOf(r.In)
 	r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = to.url.Scheme, to.url.Host, to.url.Host
 	r.Out.URL.Path, r.Out.URL.RawPath = to.url.Path+r.In.URL.Path, ""
-	r.Out.Header, r.Out.Trailer = passing(r.Out.Header), nil
-	r.Out.Header.Set("Authorization", "Bearer "+to.key)
+	r.Out.Header, r.Out.Trailer = to.header(r.Out.Header), nil
 	r.Out.Header.Set("Accept-Encoding", "identity") // the key is looked for in what comes back
+}
+
+// header is what of a request's header goes on, and the key.
+func (to destination) header(of http.Header) http.Header {
+	out := passing(of)
+	if to.key != "" {
+		out.Set("Authorization", "Bearer "+to.key)
+	}
+	return out
 }
 
 func destinationOf(r *http.Request) destination {

@@ -482,3 +482,28 @@ func TestTheOtherSideGoes(t *testing.T) {
 		}
 	}
 }
+
+// TestWithoutAKey has an endpoint that wants none asked without.
+func TestWithoutAKey(t *testing.T) {
+	var mu sync.Mutex
+	asked := map[string]http.Header{}
+	url := endpoint(t, func(_ http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		asked[r.Method] = r.Header
+	})
+	f, _ := start(t)
+	base, token, err := f.Renew(Target{URL: url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	caller{base, token}.dial(t)
+	ask(t, base+"/responses", "Bearer "+token)
+	mu.Lock()
+	defer mu.Unlock()
+	for _, method := range []string{http.MethodGet, http.MethodPost} {
+		if h, ok := asked[method]; !ok || h["Authorization"] != nil {
+			t.Errorf("%s: asked %v with %v", method, ok, h)
+		}
+	}
+}

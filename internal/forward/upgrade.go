@@ -67,12 +67,10 @@ func (f *Forwarder) dial(r *http.Request, to destination) (*websocket.Conn, came
 	ctx, cancel := context.WithTimeout(r.Context(), upgradeTime)
 	defer cancel()
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { so.reached = true }})
-	header := passing(r.Header)
-	header.Set("Authorization", "Bearer "+to.key)
 	client := &http.Client{Transport: &f.spare, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	url := *to.url
 	url.Path, url.RawPath, url.RawQuery = to.url.Path+r.URL.Path, "", r.URL.RawQuery
-	conn, res, err := websocket.Dial(ctx, url.String(), &websocket.DialOptions{HTTPClient: client, HTTPHeader: header}) //nolint:bodyclose // it is read and closed, but for that of a 101, which is conn
+	conn, res, err := websocket.Dial(ctx, url.String(), &websocket.DialOptions{HTTPClient: client, HTTPHeader: to.header(r.Header)}) //nolint:bodyclose // it is read and closed, but for that of a 101, which is conn
 	if res != nil {
 		so.status, so.header = res.StatusCode, res.Header
 	}
