@@ -28,6 +28,9 @@ type Metrics struct {
 	limits    *prometheus.GaugeVec
 	tools     *prometheus.HistogramVec
 	unpushed  prometheus.Counter
+	calls     *prometheus.CounterVec
+	connects  *prometheus.HistogramVec
+	firstByte *prometheus.HistogramVec
 
 	requests *prometheus.HistogramVec
 	streams  prometheus.Gauge
@@ -43,6 +46,8 @@ const namespace = "molecule_codex"
 func NewMetrics(reg prometheus.Registerer) *Metrics {
 	turn := []float64{.25, .5, 1, 2, 5, 10, 20, 40, 60, 120, 300, 600, 1200, 3600}
 	tool := []float64{.01, .05, .25, 1, 5, 30, 120, 600, 1800}
+	link := []float64{.001, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5}
+	model := []float64{.05, .1, .25, .5, .75, 1, 2, 5, 10, 20, 40, 60, 120, 300}
 	short := []float64{.001, .005, .025, .1, .25, .5, 1, 2, 5, 10, 30, 60, 300, 1800}
 	m := &Metrics{
 		turns:     histograms("turn_duration_seconds", "From the start of a turn in codex to its end, by outcome.", turn, "outcome"),
@@ -59,11 +64,14 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		streams:   gauge("streams_open", "SSE streams that are open now."),
 		tools:     histograms("tool_duration_seconds", "From the start of a tool of a turn to its end, by kind: command, file_change, mcp, workspace, web_search or other.", tool, "kind"),
 		unpushed:  prometheus.NewCounter(prometheus.CounterOpts{Namespace: namespace, Name: "pushes_dropped_total", Help: "Push notifications that were not made because too many of their sender's waited, or too large ones; of what a task asks and of its end they always are."}),
+		calls:     counters("model_calls_total", "Requests of codex to the model that have ended, by transport (websocket or http) and by outcome: ok, refused (4xx), failed (5xx) or cut. Not those to the built-in model.", "transport", "outcome"),
+		connects:  histograms("model_connect_seconds", "How long a new connection to the model's endpoint took that a request had to wait for, by transport.", link, "transport"),
+		firstByte: histograms("model_first_byte_seconds", "From a request of codex to the first byte of the model's answer, by transport.", model, "transport"),
 		rpcErrs:   counters("rpc_errors_total", "Errors that JSON-RPC calls were answered with, by their code; HTTP's status is 200 all the same.", "code"),
 		refused:   counters("http_refused_total", "Requests that were refused at the door, by reason: host, origin, page (of elsewhere), no_credential, wrong_credential or too_many (of wrong ones).", "reason"),
 		dropped:   prometheus.NewCounter(prometheus.CounterOpts{Namespace: namespace, Name: "streams_dropped_total", Help: "SSE streams cut because their reader stalled."}),
 	}
-	reg.MustRegister(m.turns, m.firstText, m.waited, m.active, m.queued, m.tokens, m.starts, m.restarts, m.held, m.limits, m.tools, m.unpushed, m.requests, m.streams, m.dropped, m.rpcErrs, m.refused)
+	reg.MustRegister(m.turns, m.firstText, m.waited, m.active, m.queued, m.tokens, m.starts, m.restarts, m.held, m.limits, m.tools, m.unpushed, m.calls, m.connects, m.firstByte, m.requests, m.streams, m.dropped, m.rpcErrs, m.refused)
 	m.Held("auth", false)
 	m.Held("limit", false)
 	m.rpcErrs.WithLabelValues(strconv.Itoa(wire.Code(a2a.ErrServerError)))   // those that alarms are about are there from
@@ -114,6 +122,18 @@ func (m *Metrics) ChildStarted() { m.starts.Inc() }
 
 // ChildRestarted counts a restart. Reasons are few and fixed, for they are labels.
 func (m *Metrics) ChildRestarted(reason string) { m.restarts.WithLabelValues(reason).Inc() }
+
+// ModelCalled counts a request to the model; connect is 0 if there was a connection, and first if there was no
+// answer. Transports and outcomes are few and fixed, for they are labels.
+func (m *Metrics) ModelCalled(transport, outcome string, connect, first time.Duration) {
+	m.calls.WithLabelValues(transport, outcome).Inc()
+	if connect > 0 {
+		m.connects.WithLabelValues(transport).Observe(connect.Seconds())
+	}
+	if first > 0 {
+		m.firstByte.WithLabelValues(transport).Observe(first.Seconds())
+	}
+}
 
 // QueueDepth sets how many messages wait.
 func (m *Metrics) QueueDepth(n int) { m.queued.Set(float64(n)) }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -74,6 +75,28 @@ func TestAlarmsHaveABeginning(t *testing.T) {
 		if !strings.Contains(body, want+"\n") {
 			t.Errorf("no %s", want)
 		}
+	}
+}
+
+// TestModelCallsAreMeasured: what has not come is not measured.
+func TestModelCallsAreMeasured(t *testing.T) {
+	reg := prometheus.NewRegistry()
+	m := NewMetrics(reg)
+	m.ModelCalled("websocket", "ok", 60*time.Millisecond, 400*time.Millisecond)
+	m.ModelCalled("websocket", "ok", 0, 2*time.Second)
+	m.ModelCalled("http", "cut", 0, 0)
+	body := do(t, "GET", start(t, Config{Handler: &fakeHandler{}, Registry: reg, Metrics: m}).URL+"/metrics", "").body
+	for _, want := range []string{
+		`molecule_codex_model_calls_total{outcome="ok",transport="websocket"} 2`, `molecule_codex_model_calls_total{outcome="cut",transport="http"} 1`,
+		`molecule_codex_model_connect_seconds_sum{transport="websocket"} 0.06`, `molecule_codex_model_connect_seconds_count{transport="websocket"} 1`,
+		`molecule_codex_model_first_byte_seconds_bucket{transport="websocket",le="0.5"} 1`, `molecule_codex_model_first_byte_seconds_sum{transport="websocket"} 2.4`,
+	} {
+		if !strings.Contains(body, want+"\n") {
+			t.Errorf("no %s", want)
+		}
+	}
+	if strings.Contains(body, `_seconds_count{transport="http"}`) {
+		t.Error("what has not come is measured")
 	}
 }
 

@@ -26,6 +26,9 @@ type Config struct {
 	// OnItem hears of each item as it begins and as it ends, of any turn, subagent or script
 	// it is; nil is nothing.
 	OnItem func(agent.Item)
+	// Calls is given, once, what hears of each request of codex to the model that has ended, with the thread
+	// that it was made on; nil where they cannot be seen. What hears of them does not block.
+	Calls func(hear func(threadID string, call agent.ModelCalled))
 	// Prepare is asked how codex is to be started, before each start of it; nil means
 	// as Child and Thread say. The arguments in Child come after its. It may take its
 	// time: jobs wait meanwhile. Its error is why codex is not started, and it is asked
@@ -93,18 +96,22 @@ type Launch = child.Launch
 // message: it says what to do.
 type Unready = child.Unready
 
-// Metrics counts what happens to the child and its account. Implementations must
+// Metrics counts what happens to the child, its account and its requests to the model. Implementations must
 // not block.
 type Metrics interface {
 	child.Metrics
 	failure.Metrics
+	// ModelCalled counts a request to the model. Connect is 0 on a connection that was there, and first if no
+	// byte of an answer has come.
+	ModelCalled(transport, outcome string, connect, first time.Duration)
 }
 
 type noMetrics struct{}
 
-func (noMetrics) ChildStarted()         {}
-func (noMetrics) ChildRestarted(string) {}
-func (noMetrics) LimitUsed(string, int) {}
+func (noMetrics) ChildStarted()                                            {}
+func (noMetrics) ChildRestarted(string)                                    {}
+func (noMetrics) LimitUsed(string, int)                                    {}
+func (noMetrics) ModelCalled(string, string, time.Duration, time.Duration) {}
 
 func (c Config) withDefaults() Config {
 	c.MaxAsked = cmp.Or(c.MaxAsked, 16)

@@ -78,6 +78,9 @@ func (d *Driver) Serve(ctx context.Context, host executor.Host) {
 	d.root, d.host = ctx, host
 	d.credential.Serve(ctx, host)
 	d.wg.Go(d.credential.Refresh)
+	if d.cfg.Calls != nil {
+		d.cfg.Calls(d.called)
+	}
 }
 
 // Ready waits until codex has been started.

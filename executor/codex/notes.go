@@ -14,6 +14,7 @@ import (
 // it begins in this one.
 func (t *turn) handle(note appserver.Notification) *agent.Ended {
 	var end *agent.Ended
+	t.tellCalls()
 	switch note.Method {
 	case appserver.NoteAgentMessageDelta:
 		t.delta(note, func(d appserver.DeltaNote) agent.Event { return agent.TextDelta{ItemID: d.ItemID, Text: d.Delta} })

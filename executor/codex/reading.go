@@ -15,6 +15,7 @@ func (t *turn) read() (end *agent.Ended, err error) {
 	defer t.attention.close()
 	defer t.c.remember(&t.record)
 	defer t.endQuestions()
+	defer t.tellCalls()
 	stop := context.AfterFunc(t.Ctx, func() { t.attention.raise(context.Cause(t.Ctx)) })
 	defer stop()
 	t.timers = t.To.Timers(func(late *executor.Timeout) { t.attention.raise(late) })

@@ -58,6 +58,9 @@ func (c *Codex) Turns(metrics Metrics, recorder Recorder) Turns {
 		Apart:        slices.Concat(s.Apart(), s.Programs(), ownProgram(s)),
 		Redact:       c.cfg.Redact.String, Hide: c.cfg.Redact.Known, Metrics: metrics, Logger: c.log,
 	}}
+	if c.key != nil { // the built-in model is asked without it
+		t.Codex.Calls = c.key.calls
+	}
 	if recorder != nil {
 		t.Codex.Child.Wire, t.Executor.Recorder = recorder, recorder
 	}

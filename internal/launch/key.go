@@ -4,16 +4,21 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/forward"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 )
 
-// A keeper keeps the model's key from codex: it adds the key to codex's requests.
-type keeper struct{ forwarder *forward.Forwarder }
+// A keeper keeps the model's key from codex: it adds the key to codex's requests. So it sees how they go.
+type keeper struct {
+	forwarder *forward.Forwarder
+	hear      atomic.Pointer[func(threadID string, call agent.ModelCalled)] // nil until the driver does
+}
 
 // keepKey starts it. CODEX_CA_CERTIFICATE is a setting of codex's, which would make these requests itself.
 func keepKey(environ []string, log *slog.Logger) (*keeper, error) {
@@ -21,11 +26,22 @@ func keepKey(environ []string, log *slog.Logger) (*keeper, error) {
 	if err != nil {
 		return nil, fmt.Errorf("CODEX_CA_CERTIFICATE: %w", err)
 	}
-	f, err := forward.Listen(transport, func(forward.Call) {}, log)
-	if err != nil {
+	k := &keeper{}
+	if k.forwarder, err = forward.Listen(transport, k.called, log); err != nil {
 		return nil, err
 	}
-	return &keeper{f}, nil
+	return k, nil
+}
+
+// calls has the driver of codex hear of its requests: it is [codex.Config.Calls].
+func (k *keeper) calls(hear func(threadID string, call agent.ModelCalled)) { k.hear.Store(&hear) }
+
+func (k *keeper) called(c forward.Call) {
+	if hear := k.hear.Load(); hear != nil {
+		(*hear)(c.Thread, agent.ModelCalled{
+			Socket: c.Socket, Begun: c.Begun, Connect: c.Connect, Sent: c.Sent, First: c.First, Took: c.Took, Tokens: c.Tokens, Status: c.Status,
+		})
+	}
 }
 
 // Renew implements [adapter.Renewer].

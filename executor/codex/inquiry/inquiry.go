@@ -32,15 +32,16 @@ type Inquiry struct {
 	mu     sync.Mutex // guards the fields below
 	turnID string     // empty until it is known
 	fresh  []*Question
-	posed  []*Question      // told to the observer and open, the oldest first
-	given  []*Question      // open no more, but codex does not have the answer yet
-	count  int              // questions that were given an id
-	excess int              // questions beyond the most, which the observer has not been told of
-	muted  int              // the same of those that must not wait, for the job is mute
-	news   []agent.Answered // to be told to the observer
-	gone   map[string]bool  // requests that codex has withdrawn before they came here
-	off    bool             // an answer has ended the turn
-	twice  bool             // one id stands for two calls: nothing that is asked is answered
+	posed  []*Question         // told to the observer and open, the oldest first
+	given  []*Question         // open no more, but codex does not have the answer yet
+	count  int                 // questions that were given an id
+	excess int                 // questions beyond the most, which the observer has not been told of
+	muted  int                 // the same of those that must not wait, for the job is mute
+	news   []agent.Answered    // to be told to the observer
+	called []agent.ModelCalled // to be told to the observer, too
+	gone   map[string]bool     // requests that codex has withdrawn before they came here
+	off    bool                // an answer has ended the turn
+	twice  bool                // one id stands for two calls: nothing that is asked is answered
 	closed bool
 }
 
