@@ -42,6 +42,8 @@ func (t *Tracing) note(w *work, e agent.Event) {
 		t.toolLocked(w, e.Item)
 	case agent.ItemCompleted:
 		w.toolEndedLocked(e.Item)
+	case agent.ModelCalled:
+		t.calledLocked(w, e)
 	case agent.Question:
 		w.happenedLocked("question", attribute.String("question.kind", e.Kind))
 	case agent.Answered:
@@ -87,7 +89,7 @@ func (t *Tracing) startedLocked(w *work, e agent.Started) {
 	if w.turn == nil {
 		w.beginLocked(t, e.Attempt)
 	}
-	w.turnID = e.TurnID
+	w.turnID, w.model = e.TurnID, clip(e.Model)
 	w.turn.SetAttributes(
 		attribute.String("gen_ai.operation.name", "invoke_agent"), attribute.String("gen_ai.agent.name", "codex"),
 		attribute.String("gen_ai.conversation.id", e.ThreadID), attribute.String("codex.turn.id", e.TurnID),

@@ -34,6 +34,7 @@ type work struct {
 	turn   trace.Span // nil while none runs
 	said   bool       // the turn has shown text
 	turnID string     // codex's, once it is known
+	model  string     // that answers, as far as it is known
 	tools  map[string]trace.Span
 }
 
@@ -106,7 +107,7 @@ func (t *Tracing) Attempts() func(executor.Job, int) agent.TraceContext {
 // beginLocked begins the span of a turn.
 func (w *work) beginLocked(t *Tracing, attempt int) {
 	w.turn = t.start(w.from, "turn", attribute.String("job.id", w.id), attribute.Int("codex.attempt", attempt))
-	w.said, w.turnID, w.tools = false, "", nil
+	w.said, w.turnID, w.model, w.tools = false, "", "", nil
 }
 
 // endWaitLocked ends the span of the waiting.
