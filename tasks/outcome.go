@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/keys"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/progress"
@@ -32,7 +31,7 @@ func (r *run) end(event agent.Ended) {
 	t.canceled = t.canceled || event.Outcome == agent.Canceled
 	t.ending = endingOf(event, reply)
 	t.ending.meta[keys.Usage] = progress.Usage(t.meta, event.Usage)
-	t.ending.meta[keys.Tools] = r.toolTrace()
+	t.ending.meta[keys.Tools], t.ending.meta[keys.ModelCalls] = r.toolTrace(), r.calls.Data()
 	if len(t.runs) == 0 && (t.canceling || !t.anyStale()) {
 		t.canceled = t.canceled || t.anyStale() // what is still asked ends with the cancel
 		t.end(change)
@@ -40,8 +39,7 @@ func (r *run) end(event agent.Ended) {
 	}
 	t.note(t.ending.meta)
 	t.dropQuestions("", func(q *question) bool { return q.run == r })
-	t.commit(change,
-		t.progress(map[string]any{"type": "turn", "outcome": string(event.Outcome), "text": brief.Clip(t.ending.text, progress.TailSize)}))
+	t.commit(change, t.progress(progress.Turn(event.Outcome, t.ending.text, &r.calls)))
 	if len(t.runs) == 0 { // only its caller can bring it on
 		t.pose(store.Change{})
 		return

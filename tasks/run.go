@@ -56,6 +56,7 @@ type run struct {
 	open        map[string]*artifact        // the newest of them for each item id
 	thoughts    map[string]*strings.Builder // reasoning summaries that are not whole
 	tools       []any                       // that the turn has used, for the platform
+	calls       progress.Calls              // to the model, in the turn
 	delegations map[string]bool             // the calls that wait for another agent, by their items
 	pictures    map[string]attach.File      // that it has made and that are not shown yet, by their items
 	offered     []attach.File               // that its reply names
@@ -122,6 +123,8 @@ func (r *run) handle(event agent.Event) {
 		r.task.tell(progress.Plan(event))
 	case agent.Notice:
 		r.task.tell(map[string]any{"type": "notice", "text": event.Text})
+	case agent.ModelCalled:
+		r.calls.Add(event)
 	case agent.DiffUpdated:
 		r.changed = event.Diff
 	case agent.Question:
@@ -150,8 +153,8 @@ func (r *run) start(event agent.Started) {
 	} else {
 		r.startOver()
 	}
-	r.started, r.attempt, r.tool = time.Now(), event.Attempt, false
-	meta := map[string]any{keys.ThreadID: event.ThreadID, keys.TurnID: event.TurnID, keys.Message: r.number(), keys.Attempt: nil}
+	r.started, r.attempt, r.tool, r.calls = time.Now(), event.Attempt, false, progress.Calls{}
+	meta := map[string]any{keys.ThreadID: event.ThreadID, keys.TurnID: event.TurnID, keys.Message: r.number(), keys.Attempt: nil, keys.ModelCalls: nil}
 	if event.Attempt > 1 {
 		meta[keys.Attempt] = event.Attempt
 	}

@@ -12,6 +12,7 @@ const (
 	Message     = "message"     // the number of the message, in the task, whose turn was begun last
 	Reply       = "reply"       // the id of the artifact that holds the reply
 	Usage       = "usage"       // the tokens of all turns: inputTokens, cachedInputTokens, outputTokens, reasoningOutputTokens, totalTokens
+	ModelCalls  = "modelCalls"  // of the turn that has ended last, how its requests to the model went; absent while one runs, and where that cannot be seen
 	Failure     = "failure"     // why the task failed: kind, and where there is one timer, afterSeconds, code, limit, resetsAt
 	Held        = "held"        // the limit whose end the task waits for: kind, limit, reason, and resetsAt if it is known
 	Interrupted = "interrupted" // true when a turn of the task was cut off: part of its work may be done

@@ -88,6 +88,15 @@ func Plan(plan agent.PlanUpdated) map[string]any {
 	return data
 }
 
+// Turn is the end of a turn whose task goes on.
+func Turn(outcome agent.Outcome, text string, calls *Calls) map[string]any {
+	data := map[string]any{"type": "turn", "outcome": string(outcome), "text": brief.Clip(text, TailSize)}
+	if how := calls.Data(); how != nil {
+		data[keys.ModelCalls] = how
+	}
+	return data
+}
+
 // Failure is why a task failed, as its metadata have it.
 func Failure(f *agent.Failure) map[string]any {
 	data := map[string]any{"kind": string(f.Kind)}
