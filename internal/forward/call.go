@@ -93,6 +93,13 @@ func (r *recorder) keep(piece []byte) {
 	r.tail = append(r.tail, piece...)
 }
 
+// rests reports whether an event of what was kept has come to its end.
+func (r *recorder) rests() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return bytes.HasSuffix(r.tail, []byte("\n\n")) || bytes.HasSuffix(r.tail, []byte("\r\n\r\n"))
+}
+
 // end tells of the call, if there is one: of a status, or 0 of a cut.
 func (r *recorder) end(status int) {
 	r.mu.Lock()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"sync"
+	"time"
 )
 
 // errLong reports an answer that is longer than it may be.
@@ -16,12 +17,13 @@ type talk struct {
 	recorder *recorder
 	spoke    func() // is called for the first word of the endpoint
 
-	mu       sync.Mutex // guards the fields below
-	next     Call       // what is known of the next call
-	asked    bool       // something was
-	answered bool       // and was something
-	left     int        // how many bytes the answer may still have
-	event    event      // the one that is under way
+	mu       sync.Mutex    // guards the fields below
+	next     Call          // what is known of the next call
+	took     time.Duration // how long the connection took that the call under way is the first on
+	asked    bool          // something was
+	answered bool          // and was something
+	left     int           // how many bytes the answer may still have
+	event    event         // the one that is under way
 }
 
 // An event is what is told of an answer by one message.
@@ -38,11 +40,12 @@ func (t *talk) ask(piece []byte, at place) error {
 	if at.first {
 		t.asked, t.left = true, mostAnswer
 		t.recorder.begin(t.next)
-		t.next.Connect = 0
+		t.took, t.next.Connect = t.next.Connect, 0
 	}
 	// codex shows ahead what a conversation begins with, so that the first turn sends less.
 	if bytes.Contains(piece, []byte(`"generate":false`)) {
 		t.recorder.drop()
+		t.next.Connect = t.took
 	}
 	return nil
 }

@@ -232,7 +232,7 @@ func TestCallsOfASocket(t *testing.T) {
 		_ = s.codex.CloseNow()
 		s.lasts()
 		want := []Call{
-			{Took: 7 * time.Second, First: 2 * time.Second, Tokens: 20, Status: 200},
+			{Connect: time.Second, Took: 7 * time.Second, First: 2 * time.Second, Tokens: 20, Status: 200}, // what was shown ahead is none
 			{Took: time.Second, First: time.Second, Status: 429}, {},
 		}
 		if len(s.calls) != len(want) {
