@@ -13,13 +13,15 @@ import (
 
 // A Printer shows people what happens in a task. It is used by one goroutine.
 type Printer struct {
-	Out   io.Writer
-	ID    string // of the task, for what it says about answering
-	Color bool
+	Out     io.Writer
+	ID      string // of the task, for what it says about answering
+	Color   bool
+	Verbose bool // also shows how the requests to the model went
 
 	writing a2a.ArtifactID // whose text is being written
 	midLine bool
 	asked   string // the question that was shown last
+	model   string // how requests to the model went, as it was shown last
 }
 
 // The looks of a line.
@@ -44,6 +46,7 @@ func (p *Printer) Event(e a2a.Event) {
 			p.artifact(a, false)
 		}
 		p.status(e.Status)
+		p.calls(e.Metadata)
 	case *a2a.TaskArtifactUpdateEvent:
 		p.artifact(e.Artifact, e.Append)
 	case *a2a.TaskStatusUpdateEvent:
@@ -52,6 +55,7 @@ func (p *Printer) Event(e a2a.Event) {
 			return
 		}
 		p.status(e.Status)
+		p.calls(e.Metadata)
 	}
 }
 
@@ -124,6 +128,7 @@ func (p *Printer) progress(data map[string]any) {
 	case kind == "notice":
 		p.line(warn, "! "+word("text"))
 	case kind == "turn":
+		p.calls(data)
 		p.line(dim, "a turn has ended: "+word("outcome"))
 	}
 }

@@ -84,6 +84,7 @@ const (
 	keyThreadID     = "threadId"
 	keyTurnID       = "turnId"
 	keyReplaced     = "threadReplaced"
+	keyModelCalls   = "modelCalls"
 
 	keyCreated = "createdAt" // of the bridge's first message
 )

@@ -120,3 +120,39 @@ func TestPrinter(t *testing.T) {
 		t.Errorf("printed:\n%s\nwant:\n%s", out.String(), want)
 	}
 }
+
+// TestPrinterOfModelCalls: who wants to know sees for each turn how its requests to the model went, and once.
+func TestPrinterOfModelCalls(t *testing.T) {
+	for name, test := range map[string]struct {
+		verbose bool
+		want    string
+	}{
+		"plain": {false, "one\na turn has ended: completed\ntwo\nID completed\n"},
+		"verbose": {true, "one\nmodel: 2 calls (1 failed) by websocket, first byte 0.42 s (connect 0.06 s), 61 tokens/s, 4.30 s in all\n" +
+			"a turn has ended: completed\ntwo\nmodel: 1 call by http, 0.50 s in all\nID completed\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			id, j := w.start("x")
+			if _, err := w.client.Do(t.Context(), bridge.Args{Action: "steer", TaskID: id, Instruction: "more"}); err != nil {
+				t.Fatal(err)
+			}
+			second := w.next()
+			j.observe(agent.ModelCalled{Socket: true, Connect: 60 * time.Millisecond, First: 420 * time.Millisecond, Took: 2420 * time.Millisecond, Tokens: 122, Status: 200})
+			j.observe(agent.ModelCalled{Took: 1880 * time.Millisecond, Status: 500})
+			j.end("one")
+			second.start().observe(agent.ModelCalled{Took: 500 * time.Millisecond, Status: 200})
+			second.end("two")
+			var out bytes.Buffer
+			p := &bridge.Printer{Out: &out, ID: id, Verbose: test.verbose}
+			end, err := w.client.Watch(t.Context(), id, p.Event)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.End(end)
+			if want := strings.ReplaceAll(test.want, "ID", id); out.String() != want {
+				t.Errorf("printed:\n%s\nwant:\n%s", out.String(), want)
+			}
+		})
+	}
+}

@@ -20,7 +20,7 @@ type taskCommands struct {
 	Start           taskStart   `cmd:"" help:"Start a task and print its id."`
 	Status          taskOne     `cmd:"" help:"Say how a task is, what it has done last, and what it asks."`
 	List            taskList    `cmd:"" help:"List the tasks, those with the newest status first."`
-	Watch           taskOne     `cmd:"" help:"Show a task from its beginning, as it goes on, until it has ended; exit 0 only if it is completed."`
+	Watch           taskWatch   `cmd:"" help:"Show a task from its beginning, as it goes on, until it has ended; exit 0 only if it is completed."`
 	Steer           taskSteer   `cmd:"" help:"Tell a task something in the middle of its work."`
 	Interrupt       taskOne     `cmd:"" aliases:"cancel" help:"End a task, with the commands that it runs."`
 	Respond         taskRespond `cmd:"" help:"Answer what a task asks."`
@@ -42,6 +42,12 @@ type taskStart struct {
 type taskOne struct {
 	ID   string `arg:"" help:"The task."`
 	JSON bool   `name:"json" help:"Print the answer of codex_bridge, for programs."`
+}
+
+type taskWatch struct {
+	ID      string `arg:"" help:"The task."`
+	Verbose bool   `help:"Also show, for each turn, how its requests to the model went."`
+	JSON    bool   `name:"json" help:"Print each event as A2A has it, and at last the answer of codex_bridge, for programs."`
 }
 
 type taskList struct {
@@ -83,7 +89,7 @@ func (p *program) task(ctx context.Context, command string, c *taskCommands) int
 	}
 	command, _, _ = strings.Cut(command, " ")
 	if command == "watch" {
-		return p.watch(ctx, client, c.Watch.ID, c.Watch.JSON)
+		return p.watch(ctx, client, c.Watch)
 	}
 	args, asJSON, err := c.args(command)
 	if err != nil {
@@ -98,7 +104,7 @@ func (p *program) task(ctx context.Context, command string, c *taskCommands) int
 		return code
 	}
 	started, _ := answer.(bridge.StartAnswer)
-	return p.watch(ctx, client, started.Task.TaskID, asJSON)
+	return p.watch(ctx, client, taskWatch{ID: started.Task.TaskID, JSON: asJSON})
 }
 
 // args makes the action of a command.
@@ -180,8 +186,9 @@ func (p *program) taskFailed(err error, asJSON bool) int {
 
 // watch shows a task until it has ended. As JSON it is a line for each event, as A2A
 // has it, and at last the answer to status.
-func (p *program) watch(ctx context.Context, client *bridge.Client, id string, asJSON bool) int {
-	printer := &bridge.Printer{Out: p.stdout, ID: id, Color: logging.IsTerminal(p.stdout)}
+func (p *program) watch(ctx context.Context, client *bridge.Client, of taskWatch) int {
+	id, asJSON := of.ID, of.JSON
+	printer := &bridge.Printer{Out: p.stdout, ID: id, Color: logging.IsTerminal(p.stdout), Verbose: of.Verbose}
 	see := printer.Event
 	if asJSON {
 		see = func(e a2a.Event) { _ = json.NewEncoder(p.json()).Encode(a2a.StreamResponse{Event: e}) }
