@@ -2,7 +2,7 @@
 // which is called when its entry has changed.
 
 import { h, say, code, literal, button } from './dom.js';
-import { span, stateOf } from './format.js';
+import { callsWhole, modelCalls, span, stateOf } from './format.js';
 import { LongText } from './longtext.js';
 import { prose } from './prose.js';
 import { diffView } from './diff.js';
@@ -179,7 +179,8 @@ function reasoning(entry) {
 }
 
 function notice(entry) {
-  return fixed(h('p', { class: 'entry notice', dir: 'auto' }, entry.text ?? entry.outcome));
+  const calls = entry.calls && h('span', { title: callsWhole(entry.calls) }, modelCalls(entry.calls));
+  return fixed(h('p', { class: 'entry notice', dir: 'auto' }, entry.text ?? entry.outcome, calls && [entry.text && ' · ', calls]));
 }
 
 /** A file that the agent hands out. Only what the web may lead to is a link. */

@@ -38,6 +38,21 @@ export function bytes(n) {
   return n < 1e9 ? `${(n / 1e6).toFixed(1)} MB` : `${(n / 1e9).toFixed(2)} GB`;
 }
 
+const seconds = (n) => span(n * 1000);
+
+/** How the requests to the model of a turn went: how soon the first was answered, and the sum of all. */
+export function modelCalls({ count: calls, failed, firstByteSeconds, connectSeconds, tokensPerSecond }) {
+  return [
+    `model: ${plural(calls, 'call')}${failed ? ` (${whole.format(failed)} failed)` : ''}`,
+    firstByteSeconds && `first byte ${seconds(firstByteSeconds)}${connectSeconds ? ` (connect ${seconds(connectSeconds)})` : ''}`,
+    tokensPerSecond && `${whole.format(Math.round(tokensPerSecond))} tokens/s`,
+  ].filter(Boolean).join(', ');
+}
+
+/** What more is known of them. */
+export const callsWhole = ({ transport, seconds: took, outputTokens }) =>
+  `by ${transport}, ${seconds(took)} in all${outputTokens ? `, ${plural(outputTokens, 'token')} written` : ''}`;
+
 export const exact = (at) => clock.format(at);
 
 /** A time that is absent, zero or not to be read is null. */

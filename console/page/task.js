@@ -3,7 +3,7 @@
 
 import { h, say, arrange, byId, literal, prose } from './dom.js';
 import { soon } from './batch.js';
-import { stateName, asks, ended, compact, plural, brief, ago, exact } from './format.js';
+import { stateName, asks, ended, compact, plural, brief, ago, exact, modelCalls, callsWhole } from './format.js';
 import { call } from './api.js';
 import { Transcript } from './transcript.js';
 import { Watch } from './watch.js';
@@ -193,12 +193,13 @@ export class TaskView {
 }
 
 function facts(row, metadata, contextId) {
-  const { usage, turn, ahead } = metadata;
+  const { usage, turn, ahead, modelCalls: calls } = metadata;
   const updated = row?.updated ? h('time', { datetime: new Date(row.updated).toISOString(), title: exact(row.updated) }, ago(row.updated)) : null;
   return [
     updated, row?.caller && ['from ', ...literal(row.caller)], contextId && h('span', { title: contextId }, 'conversation ', h('code', { dir: 'ltr' }, brief(contextId, 20))),
     turn === 'queued' && ahead !== undefined && `${plural(ahead, 'turn')} ahead`, turn === 'steered' && 'steered',
     usage?.totalTokens > 0 && h('span', { title: `${usage.inputTokens} in, ${usage.outputTokens} out` }, `${compact(usage.totalTokens)} tokens`),
+    calls && h('span', { title: callsWhole(calls) }, modelCalls(calls)),
     metadata.interrupted && 'was interrupted', metadata.attempt > 1 && `attempt ${metadata.attempt}`,
   ].filter(Boolean).map((fact) => h('li', null, fact));
 }

@@ -94,7 +94,7 @@ export class Transcript {
     const parts = status.message?.parts ?? [];
     if (metadata) {
       const news = metadata.turn === 'steered' || (metadata.message ?? 1) > (task.metadata.message ?? 1);
-      task.metadata = { ...task.metadata, ...metadata };
+      task.metadata = { ...task.metadata, modelCalls: undefined, ...metadata }; // of the turn before, while one runs
       if (news) {
         this.#owed++;
         this.#pay();
@@ -117,7 +117,7 @@ export class Transcript {
         return;
       }
       case 'reasoning': return this.#put('reasoning ' + data.id, 'reasoning', { text: data.text });
-      case 'notice': case 'turn': return this.#put('notice ' + ++this.#notices, 'notice', { text: data.text, outcome: data.outcome });
+      case 'notice': case 'turn': return this.#put('notice ' + ++this.#notices, 'notice', { text: data.text, outcome: data.outcome, calls: data.modelCalls });
       default:
         this.#put('work ' + data.id, 'work', { data });
         this.#mark(this.#byKey.get('work ' + data.id));

@@ -63,6 +63,7 @@ func live(t *testing.T, r *program, goOn chan<- struct{}) {
 	p.sees("#task-state", "Done")
 	p.sees(".message", "000000038 000000039")
 	p.sees("#task-facts", "tokens")
+	p.sees("#task-facts", "model: 1 call, first byte ")
 	p.sees("#task-list [aria-current]", "Done")
 	if said := p.eval("document.querySelector('#transcript').closest('[aria-live], [role=log]')"); said != "null" {
 		t.Error("a screen reader is told each delta")

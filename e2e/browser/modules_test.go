@@ -38,6 +38,11 @@ func modules(t *testing.T, r *program) {
 		"diff-many-files": {"diff", `m.diffView("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n".repeat(450)).map((n) => n.textContent).slice(-1) + ""`,
 			"Show 200 more of 250 files"},
 		"span-minutes":      {"format", `m.span(185_000)`, "3 min 5 s"},
+		"calls":             {"format", `m.modelCalls({ count: 3, transport: "websocket", seconds: 5.1, firstByteSeconds: 0.42, connectSeconds: 0.06, tokensPerSecond: 61.2 })`, "model: 3 calls, first byte 420 ms (connect 60 ms), 61 tokens/s"},
+		"calls-failed":      {"format", `m.modelCalls({ count: 1, failed: 1, transport: "http", seconds: 2 })`, "model: 1 call (1 failed)"},
+		"calls-whole":       {"format", `m.callsWhole({ transport: "http", seconds: 2, outputTokens: 1200 })`, "by http, 2.0 s in all, 1,200 tokens written"},
+		"calls-of-turns":    {"transcript", called, "1 2 none 3"},
+		"calls-notice":      {"entries", `m.entryView({ kind: "notice", text: "", outcome: "completed", calls: { count: 1, seconds: 1 } }).node.textContent`, "model: 1 call"},
 		"state-spelling":    {"format", `m.stateOf("TASK_STATE_INPUT_REQUIRED")`, "input-required"},
 		"epoch-begins-anew": {"transcript", epochs, "whole text"},
 		"void":              {"transcript", voided, "0"},
@@ -93,6 +98,16 @@ const (
 		say("1.1", { artifactId: "a", parts: [{ text: "cut o" }] });
 		say("2.2", { artifactId: "a", parts: [] }, { metadata: { void: true } });
 		return t.entries.length; })()`
+	called = transcribe + `
+		const status = (state, metadata, data) => t.apply({ id: "1.1", result: { statusUpdate: { status: { state, message: data && { parts: [{ data }] } }, metadata } } });
+		status("TASK_STATE_WORKING", { turnId: "a" });
+		status("TASK_STATE_WORKING", undefined, { type: "turn", outcome: "completed", text: "", modelCalls: { count: 1 } });
+		status("TASK_STATE_INPUT_REQUIRED", { modelCalls: { count: 2 } });
+		const seen = [t.entries[0].calls.count, t.task.metadata.modelCalls.count];
+		status("TASK_STATE_WORKING", { turnId: "b" });
+		seen.push(t.task.metadata.modelCalls?.count ?? "none");
+		status("TASK_STATE_COMPLETED", { modelCalls: { count: 3 } });
+		return [...seen, t.task.metadata.modelCalls.count].join(" "); })()`
 	handedOut = transcribe + `
 		const all = () => t.entries.map((e) => e.kind + ":" + (e.pieces?.join("") ?? e.part.filename)).join(" ");
 		const files = [{ raw: "eA==", filename: "a.md" }, { url: "http://x/b", filename: "b.bin" }];
