@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
 )
 
@@ -63,6 +64,10 @@ func TestModelCallsAreTheirTurns(t *testing.T) {
 	if got := first(one); !slices.Equal(got, []time.Duration{time.Second, 3 * time.Second}) {
 		t.Errorf("the one was told of %v", got)
 	}
+	behind := slices.IndexFunc(one.events, func(e agent.Event) bool { _, ok := e.(agent.TextDelta); return ok })
+	if calls := one.events[1:3]; behind < 3 || calls[0] != (agent.ModelCalled{Socket: true, Connect: time.Millisecond, First: time.Second, Status: 200}) {
+		t.Errorf("they are not told before what codex has said of them, but %T", one.events)
+	}
 	if got := first(two); !slices.Equal(got, []time.Duration{0}) {
 		t.Errorf("the other was told of %v", got)
 	}
@@ -72,21 +77,34 @@ func TestModelCallsAreTheirTurns(t *testing.T) {
 	}
 }
 
-// TestModelCallsOfACutTurn are told before it is found out what became of it.
+// TestModelCallsOfACutTurn are told as those of the attempt that was cut, though codex says nothing behind them.
 func TestModelCallsOfACutTurn(t *testing.T) {
 	t.Parallel()
 	var hear func(string, agent.ModelCalled)
 	e := onFake(t, "", func(c *config) { c.Calls = func(to func(string, agent.ModelCalled)) { hear = to } })
-	w := submit(t, e, "j1", "one", "!hang")
-	w.started(t)
-	hear(seen[agent.Started](w)[0].ThreadID, agent.ModelCalled{Status: 200})
-	if err := e.Cancel(t.Context(), "j1"); err != nil {
+	w := &witness{ended: make(chan agent.Ended, 1)}
+	job := executor.Job{ID: "j1", Context: "one", Input: []agent.Input{agent.Text("!die 3")}}
+	if _, err := e.Submit(job, func(event agent.Event) {
+		w.observe(event)
+		if _, ok := event.(agent.TextDelta); ok && len(seen[agent.Started](w)) == 1 { // the last that the first codex says
+			hear(seen[agent.Started](w)[0].ThreadID, agent.ModelCalled{Status: 200})
+		}
+	}); err != nil {
 		t.Fatal(err)
 	}
 	w.wait(t)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if _, ok := w.events[len(w.events)-2].(agent.ModelCalled); !ok {
-		t.Errorf("told were %T", w.events)
+	begun := 0
+	for _, event := range w.events {
+		switch event.(type) {
+		case agent.Started:
+			begun++
+		case agent.ModelCalled:
+			if begun != 1 {
+				t.Errorf("told in the attempt %d", begun)
+			}
+		}
+	}
+	if len(seen[agent.ModelCalled](w)) != 1 || begun != 2 {
+		t.Errorf("%d were told, in %d attempts", len(seen[agent.ModelCalled](w)), begun)
 	}
 }

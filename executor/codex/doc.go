@@ -13,7 +13,8 @@
 //	requests.go, askers.go, tools.go   what codex calls
 //	lookup.go, compact.go              turns that were cut, conversations that are too long
 //	beginning.go, reading.go           a turn, from its begin to its end: asking.go, notes.go, stop.go,
-//	                                   reconciling.go, outcome.go, commands.go, alive.go, questions.go
+//	                                   reconciling.go, outcome.go, commands.go, alive.go, questions.go,
+//	                                   calls.go
 //	clearing.go, unbidden.go           what is taken out of a history: takeback.go, history.go
 //	granting.go, renew.go              what a thread is loaded with, and when it is another one
 //	thread.go, foreign.go              how it is loaded: loading.go, thread_params.go, instructions.go
