@@ -208,10 +208,11 @@ func (s *Setup) forward(l *Launch) error {
 	if s.cfg.Forward == nil || !l.Provider.Forwards() {
 		return nil
 	}
-	key, err := "", error(nil)
+	key := ""
 	if l.Provider.sendsKey() {
 		key = strings.TrimSpace(lookup(l.Environ)(l.Provider.KeyName))
 	}
+	var err error
 	if l.Provider.Forward, err = s.cfg.Forward.Renew(l.Provider.URL(), key); err != nil {
 		return &Problem{What: err.Error(), Fix: "correct the base URL of the provider " + l.Provider.Name}
 	}

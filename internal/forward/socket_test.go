@@ -440,6 +440,9 @@ func waitFor(t *testing.T, so func() bool) {
 func TestTheOtherSideGoes(t *testing.T) {
 	gone := make(chan error, 1)
 	s := newSpeaker(t, func(conn *websocket.Conn, text []byte) error {
+		if bytes.Equal(text, []byte("hello")) {
+			return say(conn, "hello")
+		}
 		if bytes.Equal(text, []byte("go")) {
 			return conn.Close(websocket.StatusServiceRestart, "later")
 		}
@@ -452,9 +455,18 @@ func TestTheOtherSideGoes(t *testing.T) {
 	})
 	f, _ := start(t)
 	c := renewed(t, f, s.url)
-	for text, want := range map[string]websocket.StatusCode{"go": websocket.StatusServiceRestart, "die": websocket.StatusGoingAway} {
+	greeted := func() *websocket.Conn { // one of which nothing is heard is held against the endpoint
 		conn := c.open(t)
-		f.to.sockets.spoke() // else it is mute
+		if err := say(conn, "hello"); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := hearOn(t, conn); got != "hello" {
+			t.Fatalf("%q, %v", got, err)
+		}
+		return conn
+	}
+	for text, want := range map[string]websocket.StatusCode{"go": websocket.StatusServiceRestart, "die": websocket.StatusGoingAway} {
+		conn := greeted()
 		if err := say(conn, text); err != nil {
 			t.Fatal(err)
 		}
@@ -465,8 +477,7 @@ func TestTheOtherSideGoes(t *testing.T) {
 	for _, end := range []func(*websocket.Conn){
 		func(conn *websocket.Conn) { _ = conn.Close(websocket.StatusNormalClosure, "") }, func(conn *websocket.Conn) { _ = conn.CloseNow() },
 	} {
-		conn := c.open(t)
-		f.to.sockets.spoke()
+		conn := greeted()
 		if err := say(conn, "wait"); err != nil {
 			t.Fatal(err)
 		}
