@@ -4,12 +4,13 @@ import "time"
 
 // ModelCalled says how a request to the model went that the agent has made for the message. It comes
 // once the request has ended, and before what the agent makes of the answer's end; that of a subagent
-// comes when something of the turn does. Only an agent tells it whose requests can be seen. The
-// durations are from Begun, and 0 for what has not come.
+// comes when something of the turn does. It comes only where the agent's requests can be seen. Sent, First
+// and Took count from Begun, and are 0 for what has not come. The connection of a WebSocket was opened before
+// Begun.
 type ModelCalled struct {
 	Socket  bool          // by a WebSocket, else over HTTP
 	Begun   time.Time     // the agent has made the request
-	Connect time.Duration // how long the connection took that it was the first on, which a WebSocket's did before Begun; 0 on one that was there
+	Connect time.Duration // how long the connection took to open; 0 if it was open already
 	Sent    time.Duration // the model's endpoint has been written all of it
 	First   time.Duration // the first byte of the answer has come
 	Took    time.Duration // the answer has ended

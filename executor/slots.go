@@ -112,19 +112,27 @@ func (j *slot) want(as slotState, granted func()) (got bool) {
 
 // seize takes a slot, also where none is free: the agent goes on with the turn by itself.
 func (j *slot) seize() {
-	j.of.mu.Lock()
-	defer j.of.mu.Unlock()
-	if j.state == "" || j.state == slotWorking { // as with each delta
+	if !j.rests() { // as with each delta
 		return
 	}
-	j.enterLocked(slotWorking)
-	j.of.fillLocked()
+	j.of.change(func() {
+		if j.state != "" && j.state != slotWorking {
+			j.enterLocked(slotWorking)
+		}
+	})
+}
+
+// rests reports whether the job has given its slot back, or waits for one.
+func (j *slot) rests() bool {
+	j.of.mu.Lock()
+	defer j.of.mu.Unlock()
+	return j.state != "" && j.state != slotWorking
 }
 
 // release ends what the job has to do with the slots.
 func (j *slot) release() { j.of.change(func() { j.enterLocked("") }) }
 
-// change makes a change to the state, and does what follows from it.
+// change is the one door to the state: what follows from a change is done here.
 func (s *slots) change(change func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

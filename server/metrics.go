@@ -65,7 +65,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		tools:     histograms("tool_duration_seconds", "From the start of a tool of a turn to its end, by kind: command, file_change, mcp, workspace, web_search or other.", tool, "kind"),
 		unpushed:  prometheus.NewCounter(prometheus.CounterOpts{Namespace: namespace, Name: "pushes_dropped_total", Help: "Push notifications that were not made because too many of their sender's waited, or too large ones; of what a task asks and of its end they always are."}),
 		calls:     counters("model_calls_total", "Requests of codex to the model that have ended, by transport (websocket or http) and by outcome: ok, refused (4xx), failed (5xx) or cut. Not those to the built-in model.", "transport", "outcome"),
-		connects:  histograms("model_connect_seconds", "How long a new connection to the model's endpoint took that a request had to wait for, by transport.", link, "transport"),
+		connects:  histograms("model_connect_seconds", "How long a new connection to the model's endpoint took, by transport.", link, "transport"),
 		firstByte: histograms("model_first_byte_seconds", "From a request of codex to the first byte of the model's answer, by transport.", model, "transport"),
 		rpcErrs:   counters("rpc_errors_total", "Errors that JSON-RPC calls were answered with, by their code; HTTP's status is 200 all the same.", "code"),
 		refused:   counters("http_refused_total", "Requests that were refused at the door, by reason: host, origin, page (of elsewhere), no_credential, wrong_credential or too_many (of wrong ones).", "reason"),

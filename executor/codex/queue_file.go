@@ -6,12 +6,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A queueMark is how the files of codex's own queue stand: whoever writes there changes it. The zero mark is of
+// A queueMark is how the files of codex's own queue stand, which a write there changes. The zero mark is of
 // files that cannot be looked at.
 type queueMark [2]struct {
 	device, inode uint64
 	size          int64
-	changed       unix.Timespec // which nobody can set back
+	changed       unix.Timespec // which no program can set back
 }
 
 // markQueue looks at the queue in a home of codex (0.169.0).

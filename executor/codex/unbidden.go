@@ -31,7 +31,7 @@ func (d *Driver) emptyQueue(ctx context.Context, c *conversation, on *child.Chil
 		return
 	}
 	mark := markQueue(on.Info().CodexHome)
-	if mark == c.queue && mark != (queueMark{}) { // codex, too, would have to be asked, and answers as it did
+	if mark == c.queue && mark != (queueMark{}) { // codex would answer as it did then
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, shortCallTimeout)

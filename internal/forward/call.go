@@ -7,26 +7,18 @@ import (
 	"time"
 )
 
-// A Call is a request to the model, as it looks from here. Its durations are from Begun, and 0
-// where that has not come.
+// A Call is a request to the model, as it looks from here. Sent, First and Took count from Begun, and are
+// 0 for what has not come. The connection of a WebSocket was opened before Begun.
 type Call struct {
 	Thread  string        // codex's; empty where the request does not name it
 	Socket  bool          // by a WebSocket, else over HTTP
 	Begun   time.Time     // the request has come from codex
-	Connect time.Duration // how long the connection took that it was the first on; 0 on one that was there
+	Connect time.Duration // how long the connection took to open; 0 if it was open already
 	Sent    time.Duration // all of the request was written
 	First   time.Duration // the first byte of the answer has come
 	Took    time.Duration // the answer has ended
 	Tokens  int           // that the model has written; 0 if the endpoint does not say
 	Status  int           // of the answer, as HTTP has it; 0 if it was cut
-}
-
-// Rate is how many tokens a second came since the first; 0 if that is not known.
-func (c Call) Rate() float64 {
-	if took := c.Took - c.First; c.Tokens > 0 && c.First > 0 && took > 0 {
-		return float64(c.Tokens) / took.Seconds()
-	}
-	return 0
 }
 
 // tailBytes of an answer hold what it says of the tokens: that stands at its end.
@@ -113,6 +105,7 @@ func (r *recorder) endLocked(status int) {
 	}
 	r.open = false
 	r.call.Status, r.call.Took, r.call.Tokens = status, time.Since(r.call.Begun), written(r.tail)
+	r.tail = nil
 	r.tell(r.call)
 }
 

@@ -73,10 +73,18 @@ func (e *experience) rest(rest time.Duration) time.Duration {
 // restAfter tells an endpoint without WebSockets from one that would refuse or leave anything
 // unanswered at the moment, a request over HTTP included.
 func restAfter(status int) time.Duration {
-	switch {
-	case status == 0, status >= http.StatusInternalServerError && status != http.StatusNotImplemented,
-		status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusTooManyRequests:
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests:
+		return soonAgain
+	}
+	if hasTrouble(status) {
 		return soonAgain
 	}
 	return askedAgain
+}
+
+// hasTrouble reports whether a status, 0 of no answer, is that of an endpoint which would leave any request
+// unanswered at the moment.
+func hasTrouble(status int) bool {
+	return status == 0 || status >= http.StatusInternalServerError && status != http.StatusNotImplemented
 }

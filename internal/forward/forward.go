@@ -45,10 +45,10 @@ type Forwarder struct {
 	served    chan error // 1-buffered; told once when the listener is closed
 	tell      func(Call)
 	log       *slog.Logger
-	relays    relays
+	sockets   openSockets
 	spare     spare
 	warming   sync.WaitGroup
-	used      atomic.Int64 // when a connection to the endpoint last was, in ns of the clock
+	lastUse   atomic.Int64 // of a connection to the endpoint, in ns of the clock
 
 	mu    sync.Mutex        // guards the fields below
 	token [sha256.Size]byte // the hash of it; of none before Renew
@@ -62,13 +62,14 @@ type destination struct {
 	key     string
 	secret  *secret // the key
 	sockets *experience
-	over    chan struct{} // is closed when requests go elsewhere
+	ctx     context.Context //nolint:containedctx // it ends when requests go elsewhere
+	leave   context.CancelFunc
 }
 
 // Listen listens on a loopback port that the system picks, until [Forwarder.Close].
 // Until [Forwarder.Renew] it lets nobody through. The transport is how endpoints are
 // reached; it belongs to the forwarder from now on. Tell is called for each request to the model
-// that has ended, on a goroutine that has nothing else to do before it returns.
+// that has ended, before codex has the end of the answer: it must not block.
 func Listen(transport *http.Transport, tell func(Call), log *slog.Logger) (*Forwarder, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it takes no time
 	if err != nil {
@@ -112,16 +113,17 @@ func (f *Forwarder) Renew(to Target) (baseURL, token string, err error) {
 		sockets = &experience{}
 		f.known[target.String()] = sockets
 	}
-	f.turnLocked(sha256.Sum256([]byte(token)), destination{target, key, newSecret(key), sockets, make(chan struct{})})
+	f.retargetLocked(sha256.Sum256([]byte(token)), destination{url: target, key: key, secret: newSecret(key), sockets: sockets})
 	f.warmLocked()
 	return "http://" + f.host, token, nil
 }
 
-// turnLocked has requests go elsewhere. The sockets of the codex before are closed.
-func (f *Forwarder) turnLocked(token [sha256.Size]byte, to destination) {
-	if f.to.over != nil {
-		close(f.to.over)
+// retargetLocked has requests go elsewhere. The sockets of the codex before are closed.
+func (f *Forwarder) retargetLocked(token [sha256.Size]byte, to destination) {
+	if f.to.leave != nil {
+		f.to.leave()
 	}
+	to.ctx, to.leave = context.WithCancel(f.ctx)
 	f.token, f.to = token, to
 }
 
@@ -142,13 +144,13 @@ func (f *Forwarder) let(r *http.Request) (to destination, ok bool) {
 func (f *Forwarder) Close(ctx context.Context) error {
 	f.cancel()
 	f.mu.Lock()
-	f.turnLocked([sha256.Size]byte{}, destination{})
+	f.retargetLocked([sha256.Size]byte{}, destination{}) // nobody gets through
 	f.mu.Unlock()
 	err := f.http.Shutdown(ctx)
 	if err != nil {
 		err = errors.Join(err, f.http.Close())
 	}
-	err = errors.Join(err, f.relays.end(ctx))
+	err = errors.Join(err, f.sockets.end(ctx))
 	f.warming.Wait()
 	f.spare.close()
 	f.transport.CloseIdleConnections()

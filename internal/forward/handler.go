@@ -41,7 +41,7 @@ func (f *Forwarder) handler() http.Handler {
 		}
 		r = r.WithContext(context.WithValue(r.Context(), destinationKey{}, to))
 		if isUpgrade(r) {
-			f.upgrade(w, r, to)
+			f.upgrade(w, r)
 			return
 		}
 		f.overHTTP(proxy, w, r)
@@ -51,9 +51,9 @@ func (f *Forwarder) handler() http.Handler {
 // overHTTP hands on a request, and its answer.
 func (f *Forwarder) overHTTP(proxy http.Handler, w http.ResponseWriter, r *http.Request) {
 	if !destinationOf(r).sockets.speaks() {
-		f.spare.drop() // there are endpoints that have one connection at a time
+		f.spare.drop() // an endpoint that serves one connection at a time would wait for that
 	}
-	f.uses()
+	f.noteUse()
 	// An endpoint may answer before the last of the request has been read here. The
 	// server would close the request then, and the transport with it the answer.
 	if err := http.NewResponseController(w).EnableFullDuplex(); err != nil {

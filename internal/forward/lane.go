@@ -44,7 +44,7 @@ func (l *lane) run() error {
 
 // carry carries the next message.
 func (l *lane) carry() error {
-	// A context would cost a message more than all else here. Who ends the lane closes both sides.
+	// A context would cost a message more than all else here: the relay ends a lane by closing both sides.
 	kind, message, err := l.from.Reader(context.Background())
 	if err != nil {
 		return err
@@ -57,7 +57,8 @@ func (l *lane) carry() error {
 		return err
 	}
 	if !last {
-		return l.carryLong(kind, io.MultiReader(bytes.NewReader(bytes.Clone(held[:n])), message), held[:])
+		begins := bytes.Clone(held[:n])
+		return l.carryLong(kind, begins, io.MultiReader(bytes.NewReader(begins), message), held[:])
 	}
 	if l.secret != nil {
 		l.secret.message(held[:n])
@@ -68,9 +69,9 @@ func (l *lane) carry() error {
 	return l.to.Write(context.Background(), kind, held[:n])
 }
 
-// carryLong carries a message that does not fit.
-func (l *lane) carryLong(kind websocket.MessageType, message io.Reader, held []byte) error {
-	if l.secret != nil && l.secret.telling {
+// carryLong carries a message that does not fit; begins is the piece of it that does.
+func (l *lane) carryLong(kind websocket.MessageType, begins []byte, message io.Reader, held []byte) error {
+	if l.secret != nil && l.secret.isLookedFor(begins) {
 		message = l.secret.body(io.NopCloser(message), func() {})
 	}
 	out, err := l.to.Writer(context.Background(), kind)

@@ -11,8 +11,8 @@ import (
 // whole, so that none leads out of the endpoint's own.
 func asksTheModel(r *http.Request) bool {
 	switch r.Method {
-	case http.MethodGet: // of responses, to speak over a WebSocket
-		return slices.Contains([]string{"/responses", "/models"}, r.URL.Path)
+	case http.MethodGet:
+		return r.URL.Path == "/models" || isUpgrade(r)
 	case http.MethodPost:
 		return slices.Contains([]string{
 			"/responses", "/responses/compact", "/alpha/search", "/images/generations", "/images/edits", "/memories/trace_summarize",

@@ -17,11 +17,11 @@ const (
 	mostMessage = 64 << 20
 	// stalledTime is how long a piece of a message may take to come or to go on.
 	stalledTime = time.Minute
-	// pingEvery keeps a connection from those who close idle ones, few of whom wait for less than
-	// twice as long, and pongTime tells one that has died without a word.
+	// Proxies and endpoints close connections that are idle, few of them after less than half a minute.
+	// A pong that has not come after pongTime tells a connection that has died without a word.
 	pingEvery = 15 * time.Second
 	pongTime  = 15 * time.Second
-	// idleTime is how long a connection is kept for which there is no use.
+	// idleTime is how long a connection without a message is kept.
 	idleTime = time.Hour
 )
 
@@ -33,90 +33,101 @@ type relay struct {
 
 	asks, answers lane
 	talk          *talk
-	uses          func()       // is called when the connection was used
+	noteUse       func()       // of the way to the endpoint
 	last          atomic.Int64 // when a message last went on, in ns of the clock
 }
 
 func (f *Forwarder) relay(codex, endpoint *websocket.Conn, to destination, first Call) *relay {
 	s := &relay{
-		codex: codex, endpoint: endpoint, to: to, uses: f.uses, log: f.log.With("host", to.url.Host),
+		codex: codex, endpoint: endpoint, to: to, noteUse: f.noteUse, log: f.log.With("host", to.url.Host),
 		talk: &talk{recorder: &recorder{tell: f.tell}, next: first, left: mostAnswer, spoke: to.sockets.spoke},
 	}
-	s.asks = lane{from: codex, to: endpoint, heed: s.talk.ask, gone: func() { s.talk.recorder.sent(); s.used() }}
-	s.answers = lane{from: endpoint, to: codex, secret: to.secret, heed: s.talk.answer, gone: s.used}
+	s.asks = lane{from: codex, to: endpoint, heed: s.talk.ask, gone: func() { s.talk.recorder.sent(); s.wentOn() }}
+	s.answers = lane{from: endpoint, to: codex, secret: to.secret, heed: s.talk.answer, gone: s.wentOn}
 	codex.SetReadLimit(mostMessage)
 	endpoint.SetReadLimit(mostMessage)
-	s.used()
+	s.wentOn()
 	return s
 }
 
-// used notes that the sockets are.
-func (s *relay) used() {
+// wentOn notes that a message has gone on.
+func (s *relay) wentOn() {
 	s.last.Store(time.Now().UnixNano())
-	s.uses()
+	s.noteUse()
 }
 
-// run carries messages both ways until one side closes, dies or stalls, or over is closed.
-func (s *relay) run(over <-chan struct{}) {
+// run carries messages both ways until one side closes, dies or stalls, or ctx ends.
+func (s *relay) run(ctx context.Context) {
+	ctx, end := context.WithCancel(ctx)
+	defer end()
 	var both sync.WaitGroup
-	ended := make(chan struct{}, 2)
 	both.Go(func() {
-		_ = s.asks.run() // codex has gone, or cannot be handed on: the endpoint is told no more
-		ended <- struct{}{}
+		defer end()
+		_ = s.asks.run() // the endpoint is told no more
 	})
+	byEndpoint := false
 	both.Go(func() {
-		s.part(s.answers.run())
-		ended <- struct{}{}
+		defer end()
+		err := s.answers.run()
+		byEndpoint = ctx.Err() == nil
+		s.part(err)
 	})
-	s.keep(over, ended)
+	died := s.keep(ctx)
+	end()
 	_ = s.codex.CloseNow()
 	_ = s.endpoint.CloseNow()
 	both.Wait()
 	s.talk.recorder.end(0)
-	if s.talk.mute() {
+	if (byEndpoint || died) && s.talk.mute() {
 		s.muted()
 	}
 }
 
-// muted notes that the endpoint had nothing to say.
+// muted notes that the endpoint has gone without having said anything.
 func (s *relay) muted() {
 	if rest := s.to.sockets.ended(); rest > 0 {
 		s.log.Info("the model's endpoint is asked over HTTP: it takes WebSockets, and says nothing by them", "again_after", rest)
 	}
 }
 
-// keep watches over the sockets until they are to be closed.
-func (s *relay) keep(over, ended <-chan struct{}) {
+// keep watches over the sockets until they are to be closed, and reports whether the endpoint has died.
+func (s *relay) keep(ctx context.Context) (died bool) {
 	tick := time.NewTicker(pingEvery)
 	defer tick.Stop()
 	for {
 		select {
-		case <-over:
-			return
-		case <-ended:
-			return
+		case <-ctx.Done():
+			return false
 		case <-tick.C:
 		}
-		if !s.alive() {
-			return
+		if !s.isUseful() {
+			return false
+		}
+		if !s.answersPing(ctx) {
+			return ctx.Err() == nil
 		}
 	}
 }
 
-// alive reports whether the sockets are still good for something.
-func (s *relay) alive() bool {
+// isUseful reports whether messages go on, and the last one is not long ago.
+func (s *relay) isUseful() bool {
 	if s.asks.stalls() || s.answers.stalls() {
 		s.log.Warn("a WebSocket to the model's endpoint is closed: a message does not go on", "for", stalledTime)
 		return false
 	}
-	quiet := time.Since(time.Unix(0, s.last.Load()))
-	switch {
-	case quiet > idleTime:
-		return false
-	case quiet < pingEvery/2, s.answers.busy(): // the pong would be read behind the message
+	return s.quiet() <= idleTime
+}
+
+// quiet is how long no message has gone on.
+func (s *relay) quiet() time.Duration { return time.Since(time.Unix(0, s.last.Load())) }
+
+// answersPing reports whether the endpoint is there. It is not asked where a message says so, or is on its
+// way: the pong would be read behind that.
+func (s *relay) answersPing(ctx context.Context) bool {
+	if s.quiet() < pingEvery/2 || s.answers.busy() {
 		return true
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), pongTime)
+	ctx, cancel := context.WithTimeout(ctx, pongTime)
 	defer cancel()
 	err := s.endpoint.Ping(ctx)
 	if err != nil {

@@ -166,7 +166,12 @@ func (s *secret) error(err error) error {
 // message takes the secret out of a message that is there as a whole. One that is no error of the
 // endpoint's holds the words of a model.
 func (s *secret) message(p []byte) {
-	if len(s.forms) > 0 && (s.telling || read(p).status >= http.StatusBadRequest) {
+	if s.isLookedFor(p) {
 		s.cover(p)
 	}
+}
+
+// isLookedFor reports whether the secret is covered in a message that begins so.
+func (s *secret) isLookedFor(begins []byte) bool {
+	return len(s.forms) > 0 && (s.telling || read(begins).status >= http.StatusBadRequest)
 }

@@ -291,7 +291,7 @@ func TestAnswersWithoutEndOnASocket(t *testing.T) {
 
 // TestManySockets has one too many asked over HTTP.
 func TestManySockets(t *testing.T) {
-	r := &relays{}
+	r := &openSockets{}
 	for range mostSockets {
 		if !r.enter() {
 			t.Fatal("there is room")

@@ -31,65 +31,69 @@ func isUpgrade(r *http.Request) bool {
 // the answer wherever the endpoint has none to give, or where HTTP says better what it has against
 // the request: a key that is wrong, a limit. Of one that speaks by WebSockets and is out of reach for
 // a moment codex hears that, and tries again.
-func (f *Forwarder) upgrade(w http.ResponseWriter, r *http.Request, to destination) {
-	if to.sockets.declines() || !f.relays.enter() {
+func (f *Forwarder) upgrade(w http.ResponseWriter, r *http.Request) {
+	to := destinationOf(r)
+	if to.sockets.declines() || !f.sockets.enter() {
 		askOverHTTP(w)
 		return
 	}
-	defer f.relays.leave()
+	defer f.sockets.leave()
 	began := time.Now()
-	endpoint, came, err := f.dial(r, to)
+	endpoint, got, err := f.dial(r, to)
 	if err != nil {
-		f.refused(w, r, came, err)
+		f.refused(w, r, got, err)
 		return
 	}
 	defer endpoint.CloseNow() //nolint:errcheck // it may be closed by then
-	announce(w.Header(), came.header, to.secret)
+	announce(w.Header(), got.header, to.secret)
 	codex, err := websocket.Accept(w, r, nil)
 	if err != nil {
 		return // it has been answered
 	}
 	defer codex.CloseNow() //nolint:errcheck // as above
-	f.uses()
-	f.relay(codex, endpoint, to, Call{Thread: r.Header.Get("Thread-Id"), Socket: true, Connect: time.Since(began)}).run(to.over)
+	f.noteUse()
+	f.relay(codex, endpoint, to, Call{Thread: r.Header.Get("Thread-Id"), Socket: true, Connect: time.Since(began)}).run(to.ctx)
 }
 
-// What came is how far an endpoint has got with an upgrade.
-type came struct {
+// A handshake is how far an endpoint has got with an upgrade.
+type handshake struct {
 	reached bool // there was a connection
 	status  int  // of its answer; 0 if there is none that can be read
 	header  http.Header
 }
 
 // dial asks the endpoint for a WebSocket.
-func (f *Forwarder) dial(r *http.Request, to destination) (*websocket.Conn, came, error) {
-	var so came
+func (f *Forwarder) dial(r *http.Request, to destination) (*websocket.Conn, handshake, error) {
+	var got handshake
 	ctx, cancel := context.WithTimeout(r.Context(), upgradeTime)
 	defer cancel()
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { so.reached = true }})
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { got.reached = true }})
 	client := &http.Client{Transport: &f.spare, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	url := *to.url
 	url.Path, url.RawPath, url.RawQuery = to.url.Path+r.URL.Path, "", r.URL.RawQuery
 	conn, res, err := websocket.Dial(ctx, url.String(), &websocket.DialOptions{HTTPClient: client, HTTPHeader: to.header(r.Header)}) //nolint:bodyclose // it is read and closed, but for that of a 101, which is conn
 	if res != nil {
-		so.status, so.header = res.StatusCode, res.Header
+		got.status, got.header = res.StatusCode, res.Header
 	}
-	return conn, so, err
+	return conn, got, err
 }
 
 // refused answers codex for an endpoint from which there is no WebSocket.
-func (f *Forwarder) refused(w http.ResponseWriter, r *http.Request, so came, err error) {
+func (f *Forwarder) refused(w http.ResponseWriter, r *http.Request, got handshake, err error) {
 	to := destinationOf(r)
-	passing := so.status == 0 || so.status >= http.StatusInternalServerError
 	switch {
 	case r.Context().Err() != nil: // codex has gone, or we do
 		panic(http.ErrAbortHandler)
-	case !so.reached, passing && to.sockets.speaks():
+	case !got.reached:
 		f.failed(w, r, err)
 		return
+	case hasTrouble(got.status) && to.sockets.speaks():
+		f.log.Warn("the model's endpoint takes no WebSocket at the moment", "host", to.url.Host, "status", got.status)
+		refuse(w, http.StatusBadGateway, "the model's endpoint "+to.url.Host+" takes no WebSocket at the moment")
+		return
 	}
-	rest := to.sockets.refused(so.status)
-	f.log.Info("the model's endpoint is asked over HTTP: it takes no WebSocket", "host", to.url.Host, "status", so.status, "again_after", rest)
+	rest := to.sockets.refused(got.status)
+	f.log.Info("the model's endpoint is asked over HTTP: it takes no WebSocket", "host", to.url.Host, "status", got.status, "again_after", rest)
 	askOverHTTP(w)
 }
 

@@ -26,7 +26,7 @@ const (
 func (f *Forwarder) Warm() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if time.Since(time.Unix(0, f.used.Load())) >= freshTime {
+	if time.Since(time.Unix(0, f.lastUse.Load())) >= freshTime {
 		f.warmLocked()
 	}
 }
@@ -36,7 +36,7 @@ func (f *Forwarder) warmLocked() {
 	if to.url == nil {
 		return
 	}
-	f.uses()
+	f.noteUse()
 	f.warming.Go(func() {
 		ctx, cancel := context.WithTimeout(f.ctx, warmTime)
 		defer cancel()
@@ -47,8 +47,8 @@ func (f *Forwarder) warmLocked() {
 	})
 }
 
-// uses notes that a connection is used, so that none has to be made ahead.
-func (f *Forwarder) uses() { f.used.Store(time.Now().UnixNano()) }
+// noteUse notes that a connection is used, so that none has to be made ahead.
+func (f *Forwarder) noteUse() { f.lastUse.Store(time.Now().UnixNano()) }
 
 // open opens a connection of the kind that codex will ask by.
 func (f *Forwarder) open(ctx context.Context, to destination) error {
@@ -158,11 +158,11 @@ func (s *spare) dropLocked() {
 // connection has lost is sent again.
 func (s *spare) RoundTrip(r *http.Request) (*http.Response, error) {
 	if conn := s.take(r.Context(), origin(r.URL)); conn != nil {
-		if trace := httptrace.ContextClientTrace(r.Context()); trace != nil && trace.GotConn != nil {
-			trace.GotConn(httptrace.GotConnInfo{Reused: true})
-		}
 		res, err := conn.RoundTrip(r)
 		if err == nil || r.Context().Err() != nil {
+			if trace := httptrace.ContextClientTrace(r.Context()); trace != nil && trace.GotConn != nil {
+				trace.GotConn(httptrace.GotConnInfo{Reused: true})
+			}
 			return res, err
 		}
 	}

@@ -98,7 +98,7 @@ func TestConnectionAhead(t *testing.T) {
 			t.Errorf("TLS %v: the upgrade was on another connection, of %d", secure, n)
 		}
 		f.Warm() // for nothing: one was used just now
-		f.used.Store(0)
+		f.lastUse.Store(0)
 		f.Warm()
 		f.Warm()
 		waitFor(t, func() bool { return e.count() == 2 })
@@ -137,7 +137,7 @@ func TestConnectionAheadOverHTTP(t *testing.T) {
 			t.Fatal("it takes WebSockets")
 		}
 		<-asked
-		f.used.Store(0)
+		f.lastUse.Store(0)
 		f.Warm()
 		if r := <-asked; r.Method != http.MethodHead || r.URL.Path != "/" || r.Header.Get("Authorization") != "" {
 			t.Errorf("asked %s %s with %v", r.Method, r.URL, r.Header)

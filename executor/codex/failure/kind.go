@@ -21,9 +21,9 @@ func sayable(message string) string {
 	return strings.TrimRight(providerURL.ReplaceAllString(message, ""), ". ")
 }
 
-// said are the endpoint's own words where codex hands on the whole of a refusal, as it does with those of
+// endpointWords are the endpoint's own words where codex hands on the whole of a refusal, as it does with those of
 // status 400: over HTTP the body, by a WebSocket the event (seen on 0.169.0).
-func said(message string) string {
+func endpointWords(message string) string {
 	var refusal struct{ Error struct{ Message string } }
 	if !strings.HasPrefix(message, "{") || json.Unmarshal([]byte(message), &refusal) != nil || refusal.Error.Message == "" {
 		return message

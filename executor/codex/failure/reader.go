@@ -73,7 +73,7 @@ func (r *Reader) Failure(failed *appserver.TurnError) *agent.Failure {
 		return &agent.Failure{Kind: agent.FailModel, Message: "codex failed without saying why"}
 	}
 	name, status := failed.Code()
-	f := &agent.Failure{Kind: kindOf(name, status, failed.Message), Code: name, Message: sayable(r.Words(said(failed.Message)))}
+	f := &agent.Failure{Kind: kindOf(name, status, failed.Message), Code: name, Message: sayable(r.Words(endpointWords(failed.Message)))}
 	if f.Kind == agent.FailContext { // the others need no advice
 		f.Message += ". This conversation is full: send the message with a new contextId"
 	}

@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// relays counts the sockets that are open, so that they are bounded, and waited for: net/http
+// openSockets counts the sockets that are open, so that they are bounded, and waited for: net/http
 // knows nothing of a connection that has left HTTP.
-type relays struct {
+type openSockets struct {
 	mu    sync.Mutex // guards the fields below
 	open  int
 	none  chan struct{} // is closed once the last has gone; nil until that is waited for
@@ -15,7 +15,7 @@ type relays struct {
 }
 
 // enter counts one more, unless there are too many or the forwarder ends.
-func (r *relays) enter() bool {
+func (r *openSockets) enter() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.ended || r.open == mostSockets {
@@ -25,7 +25,7 @@ func (r *relays) enter() bool {
 	return true
 }
 
-func (r *relays) leave() {
+func (r *openSockets) leave() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.open--; r.open == 0 && r.none != nil {
@@ -35,7 +35,7 @@ func (r *relays) leave() {
 
 // end lets none in any more, and waits until the last has gone, at most until ctx ends. It must be
 // called once.
-func (r *relays) end(ctx context.Context) error {
+func (r *openSockets) end(ctx context.Context) error {
 	r.mu.Lock()
 	r.ended = true
 	gone := make(chan struct{})
