@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,14 +15,17 @@ import (
 )
 
 // pair is a WebSocket in memory, by both of its ends.
-func pair(t *testing.T) (client, server *websocket.Conn) {
+func pair(t *testing.T, pinged func()) (client, server *websocket.Conn) {
 	t.Helper()
 	near, far := net.Pipe()
 	conns := make(chan net.Conn, 1)
 	conns <- far
 	accepted := make(chan *websocket.Conn, 1)
 	srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		conn, err := websocket.Accept(w, r, nil)
+		conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{OnPingReceived: func(context.Context, []byte) bool {
+			pinged()
+			return true
+		}})
 		if err != nil {
 			t.Error(err)
 		}
@@ -63,6 +67,7 @@ type stage struct {
 	codex, endpoint *websocket.Conn // the far ends
 	sockets         *experience
 	calls           []Call
+	pings           atomic.Int32 // that the endpoint had
 	over            context.CancelFunc
 	ended           chan struct{}
 }
@@ -71,8 +76,8 @@ func newStage(t *testing.T) *stage {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	s := &stage{sockets: &experience{}, over: cancel, ended: make(chan struct{})}
-	codex, near := pair(t)
-	far, endpoint := pair(t)
+	codex, near := pair(t, func() {})
+	far, endpoint := pair(t, func() { s.pings.Add(1) })
 	codex.SetReadLimit(-1)
 	s.codex, s.endpoint = codex, endpoint
 	f := &Forwarder{log: slog.New(slog.DiscardHandler), tell: func(c Call) { s.calls = append(s.calls, c) }}
@@ -128,6 +133,9 @@ func TestKept(t *testing.T) {
 		}
 		if lasts := s.lasts(); lasts < idleTime || lasts > idleTime+2*pingEvery {
 			t.Errorf("it lasts for %v", lasts)
+		}
+		if n := int(s.pings.Load()); n < int((idleTime+idleTime/2)/pingEvery)-2 {
+			t.Errorf("%d pings", n)
 		}
 	})
 }
