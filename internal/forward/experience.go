@@ -62,6 +62,9 @@ func (e *experience) ended() time.Duration {
 	if e.mute++; e.mute < mostMute {
 		return 0
 	}
+	if e.spoken { // those that were open as it was started anew, say
+		return e.rest(soonAgain)
+	}
 	return e.rest(askedAgain)
 }
 

@@ -108,6 +108,9 @@ func (f *Forwarder) Renew(to Target) (baseURL, token string, err error) {
 	token = rand.Text()
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.ctx.Err() != nil {
+		return "", "", errors.New("the way to the model's endpoint is closed")
+	}
 	sockets := f.known[target.String()]
 	if sockets == nil {
 		sockets = &experience{}

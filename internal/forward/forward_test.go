@@ -73,6 +73,30 @@ func endpoint(t *testing.T, h http.HandlerFunc) string {
 	return s.URL
 }
 
+// TestRenewWhileItCloses: codex may be started while all ends.
+func TestRenewWhileItCloses(t *testing.T) {
+	for range 100 {
+		f, err := Listen(&http.Transport{}, func(Call) {}, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			for range 10 {
+				_, _, _ = f.Renew(Target{URL: "http://127.0.0.1:1/v1", Key: key})
+			}
+		}()
+		if err := f.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+		<-ended
+		if _, _, err := f.Renew(Target{URL: "http://127.0.0.1:1/v1", Key: key}); err == nil {
+			t.Error("it goes on")
+		}
+	}
+}
+
 func ask(t *testing.T, url, token string) *http.Response {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader("words"))

@@ -51,7 +51,7 @@ func (f *Forwarder) handler() http.Handler {
 // overHTTP hands on a request, and its answer.
 func (f *Forwarder) overHTTP(proxy http.Handler, w http.ResponseWriter, r *http.Request) {
 	if !destinationOf(r).sockets.speaks() {
-		f.spare.drop() // an endpoint that serves one connection at a time would wait for that
+		f.spare.close() // an endpoint that serves one connection at a time would wait for that
 	}
 	f.noteUse()
 	// An endpoint may answer before the last of the request has been read here. The

@@ -39,6 +39,7 @@ func (l *lane) run() error {
 			return err
 		}
 		l.gone()
+		l.since.Store(0) // behind gone: at each moment the lane is busy, or was used
 	}
 }
 
@@ -49,7 +50,6 @@ func (l *lane) carry() error {
 	if err != nil {
 		return err
 	}
-	defer l.since.Store(0)
 	held := heldPieces.Get().(*[laneBytes]byte) //nolint:forcetypeassert // nothing else is in it
 	defer heldPieces.Put(held)
 	n, last, err := l.fill(message, held[:])

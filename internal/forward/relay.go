@@ -33,13 +33,14 @@ type relay struct {
 
 	asks, answers lane
 	talk          *talk
+	cut           func() error // ends codex's connection, whatever its close handshake waits for
 	noteUse       func()       // of the way to the endpoint
 	last          atomic.Int64 // when a message last went on, in ns of the clock
 }
 
 func (f *Forwarder) relay(codex, endpoint *websocket.Conn, to destination, first Call) *relay {
 	s := &relay{
-		codex: codex, endpoint: endpoint, to: to, noteUse: f.noteUse, log: f.log.With("host", to.url.Host),
+		codex: codex, endpoint: endpoint, to: to, cut: codex.CloseNow, noteUse: f.noteUse, log: f.log.With("host", to.url.Host),
 		talk: &talk{recorder: &recorder{tell: f.tell}, next: first, left: mostAnswer, spoke: to.sockets.spoke},
 	}
 	s.asks = lane{from: codex, to: endpoint, heed: s.talk.ask, gone: func() { s.talk.recorder.sent(); s.wentOn() }}
@@ -61,37 +62,38 @@ func (s *relay) run(ctx context.Context) {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	var both sync.WaitGroup
+	var parted atomic.Bool // the endpoint's has ended, by itself
 	both.Go(func() {
 		defer end()
 		_ = s.asks.run() // the endpoint is told no more
 	})
-	byEndpoint := false
 	both.Go(func() {
 		defer end()
-		err := s.answers.run()
-		byEndpoint = ctx.Err() == nil
-		s.part(err)
+		reason := s.answers.run()
+		parted.Store(true)
+		s.part(reason)
 	})
-	died := s.keep(ctx)
-	end()
+	dead := s.keep(ctx)
+	left := !dead && !parted.Load()
+	_ = s.cut()
 	_ = s.codex.CloseNow()
 	_ = s.endpoint.CloseNow()
 	both.Wait()
 	s.talk.recorder.end(0)
-	if (byEndpoint || died) && s.talk.mute() {
+	if s.talk.mute(left) {
 		s.muted()
 	}
 }
 
-// muted notes that the endpoint has gone without having said anything.
+// muted notes that the endpoint had nothing to say.
 func (s *relay) muted() {
 	if rest := s.to.sockets.ended(); rest > 0 {
 		s.log.Info("the model's endpoint is asked over HTTP: it takes WebSockets, and says nothing by them", "again_after", rest)
 	}
 }
 
-// keep watches over the sockets until they are to be closed, and reports whether the endpoint has died.
-func (s *relay) keep(ctx context.Context) (died bool) {
+// keep watches over the sockets until they are to be closed, and reports whether they were dead.
+func (s *relay) keep(ctx context.Context) (dead bool) {
 	tick := time.NewTicker(pingEvery)
 	defer tick.Stop()
 	for {
@@ -100,41 +102,37 @@ func (s *relay) keep(ctx context.Context) (died bool) {
 			return false
 		case <-tick.C:
 		}
-		if !s.isUseful() {
-			return false
-		}
-		if !s.answersPing(ctx) {
+		if !s.alive(ctx) {
 			return ctx.Err() == nil
 		}
 	}
 }
 
-// isUseful reports whether messages go on, and the last one is not long ago.
-func (s *relay) isUseful() bool {
+// alive reports whether the sockets are still good for something. It waits for a pong at most until ctx ends.
+func (s *relay) alive(ctx context.Context) bool {
 	if s.asks.stalls() || s.answers.stalls() {
 		s.log.Warn("a WebSocket to the model's endpoint is closed: a message does not go on", "for", stalledTime)
 		return false
 	}
-	return s.quiet() <= idleTime
-}
-
-// quiet is how long no message has gone on.
-func (s *relay) quiet() time.Duration { return time.Since(time.Unix(0, s.last.Load())) }
-
-// answersPing reports whether the endpoint is there. It is not asked where a message says so, or is on its
-// way: the pong would be read behind that.
-func (s *relay) answersPing(ctx context.Context) bool {
-	if s.quiet() < pingEvery/2 || s.answers.busy() {
+	quiet := time.Since(time.Unix(0, s.last.Load()))
+	switch {
+	case quiet > idleTime:
+		return false
+	case quiet < pingEvery/2, s.busy():
 		return true
 	}
 	ctx, cancel := context.WithTimeout(ctx, pongTime)
 	defer cancel()
 	err := s.endpoint.Ping(ctx)
-	if err != nil {
-		s.log.Debug("a WebSocket to the model's endpoint has died", "err", err)
+	if err == nil || s.busy() {
+		return true
 	}
-	return err == nil
+	s.log.Debug("a WebSocket to the model's endpoint has died", "err", err)
+	return false
 }
+
+// busy reports whether a message is on its way: a ping would go, or its pong come, behind it.
+func (s *relay) busy() bool { return s.asks.busy() || s.answers.busy() }
 
 // part closes codex's socket for the reason for which that of the endpoint has ended.
 func (s *relay) part(reason error) {
@@ -147,7 +145,7 @@ func (s *relay) part(reason error) {
 	case errors.Is(reason, websocket.ErrMessageTooBig), errors.Is(reason, errLong):
 		s.log.Warn("a WebSocket to the model's endpoint is closed: an answer is longer than any model's")
 		_ = s.codex.Close(websocket.StatusMessageTooBig, "the answer is longer than any model's")
-	case errors.Is(reason, io.EOF):
+	case errors.Is(reason, io.ErrUnexpectedEOF): // see unended
 		_ = s.codex.Close(websocket.StatusGoingAway, "the model's endpoint has gone")
 	default:
 		_ = s.codex.CloseNow()

@@ -163,15 +163,15 @@ func (s *secret) error(err error) error {
 	return err
 }
 
-// message takes the secret out of a message that is there as a whole. One that is no error of the
-// endpoint's holds the words of a model.
+// message takes the secret out of a message that is there as a whole.
 func (s *secret) message(p []byte) {
 	if s.isLookedFor(p) {
 		s.cover(p)
 	}
 }
 
-// isLookedFor reports whether the secret is covered in a message that begins so.
+// isLookedFor reports whether the secret is looked for in a message that begins so. One that is no error of
+// the endpoint's holds the words of a model.
 func (s *secret) isLookedFor(begins []byte) bool {
 	return len(s.forms) > 0 && (s.telling || read(begins).status >= http.StatusBadRequest)
 }

@@ -212,8 +212,10 @@ func TestShortKeyInMessages(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := caller{base, token}.open(t)
+	long := strings.Repeat("x", laneBytes)
 	for text, want := range map[string]string{
 		`{"type":"response.output_text.delta","delta":"ollama"}`:                              `{"type":"response.output_text.delta","delta":"ollama"}`,
+		`{"type":"error","error":{"message":"` + long + `ollama"}}`:                           `{"type":"error","error":{"message":"` + long + `******"}}`,
 		`{"type":"error","status":401,"error":{"message":"ollama"}}`:                          `{"type":"error","status":401,"error":{"message":"******"}}`,
 		`{"error":{"message":"ollama","code":"invalid_api_key"},"status":401,"type":"error"}`: `{"error":{"message":"******","code":"invalid_api_key"},"status":401,"type":"error"}`,
 	} {
@@ -221,7 +223,7 @@ func TestShortKeyInMessages(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got, err := hearOn(t, c); err != nil || got != want {
-			t.Errorf("%s: %s, %v", text, got, err)
+			t.Errorf("%.80s: %.80s, %v", text, got, err)
 		}
 	}
 }
@@ -406,6 +408,35 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
+// TestUnreachableBehindTheConnectionAhead has an endpoint go while a connection ahead is there: codex is
+// to try again, and is told no more of the URL than over HTTP.
+func TestUnreachableBehindTheConnectionAhead(t *testing.T) {
+	ln := listens(t)
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		conn, err := ln.Accept()
+		if err != nil {
+			return
+		}
+		_ = ln.Close()
+		_, _ = conn.Read(make([]byte, 1))
+		_ = conn.Close()
+	}()
+	f, log := start(t)
+	c := renewed(t, f, "http://user:pass@"+ln.Addr().String()+"/tenant/v1")
+	f.warming.Wait()
+	conn, res := c.dial(t)
+	if conn != nil || res.StatusCode != http.StatusBadGateway {
+		t.Errorf("%s", res.Status)
+	}
+	text, err := io.ReadAll(res.Body)
+	if err != nil || strings.Contains(string(text)+log.String(), "tenant") || strings.Contains(string(text)+log.String(), "user:") {
+		t.Errorf("codex is told %s, and the log has %s, %v", text, log, err)
+	}
+	<-gone
+}
+
 // TestMuteSockets has an endpoint take upgrades, and say nothing by them.
 func TestMuteSockets(t *testing.T) {
 	s := newSpeaker(t, func(*websocket.Conn, []byte) error { return errors.New("no") })
@@ -424,6 +455,28 @@ func TestMuteSockets(t *testing.T) {
 		conn, res := c.dial(t)
 		return conn == nil && res.StatusCode == http.StatusUpgradeRequired
 	})
+}
+
+// TestInterruptedSockets has codex leave before the first word of an answer: the endpoint is not mute.
+func TestInterruptedSockets(t *testing.T) {
+	heard := make(chan bool, 1)
+	s := newSpeaker(t, func(*websocket.Conn, []byte) error { heard <- true; return nil })
+	f, _ := start(t)
+	c := renewed(t, f, s.url)
+	for range 2 * mostMute {
+		conn := c.open(t)
+		if err := say(conn, "words"); err != nil {
+			t.Fatal(err)
+		}
+		<-heard
+		_ = conn.CloseNow()
+		waitFor(t, func() bool {
+			f.sockets.mu.Lock()
+			defer f.sockets.mu.Unlock()
+			return f.sockets.open == 0
+		})
+	}
+	c.open(t)
 }
 
 // waitFor waits until something is so.

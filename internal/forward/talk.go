@@ -20,7 +20,7 @@ type talk struct {
 	mu       sync.Mutex    // guards the fields below
 	next     Call          // what is known of the next call
 	took     time.Duration // how long the connection took that the call under way is the first on
-	asked    bool          // something was
+	asked    time.Time     // when something first was
 	answered bool          // and was something
 	left     int           // how many bytes the answer may still have
 	event    event         // the one that is under way
@@ -38,7 +38,9 @@ func (t *talk) ask(piece []byte, at place) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if at.first {
-		t.asked, t.left = true, mostAnswer
+		if t.left = mostAnswer; t.asked.IsZero() {
+			t.asked = time.Now()
+		}
 		t.recorder.begin(t.next)
 		t.took, t.next.Connect = t.next.Connect, 0
 	}
@@ -75,11 +77,12 @@ func (t *talk) answer(piece []byte, at place) error {
 	return nil
 }
 
-// mute reports whether something was asked and nothing answered.
-func (t *talk) mute() bool {
+// mute reports whether something was asked and nothing answered, although there was time: codex has not
+// left before, as it does where a turn is interrupted.
+func (t *talk) mute(left bool) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.asked && !t.answered
+	return !t.asked.IsZero() && !t.answered && (!left || time.Since(t.asked) >= stalledTime)
 }
 
 // read reads the first piece of an event. Those that there are many of are told by how they begin.

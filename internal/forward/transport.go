@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"net/http"
+	"net/url"
 	"os"
 	"time"
 )
@@ -53,5 +54,20 @@ func onlyHTTP1(transport *http.Transport) *http.Transport {
 		old.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
 	}
 	old.TLSClientConfig.NextProtos = []string{"http/1.1"} // a clone has the other's
+	if proxy := old.Proxy; proxy != nil {
+		old.Proxy = func(r *http.Request) (*url.URL, error) { return proxy(exactly(r)) }
+	}
 	return old
+}
+
+// aheadKey is where a context has the URL to which a connection is made ahead.
+type aheadKey struct{}
+
+// exactly is a request whose proxy is asked for, with its port: [http.Transport.NewClientConn] leaves that
+// out, by which some hosts are reached without one.
+func exactly(r *http.Request) *http.Request {
+	if to, ok := r.Context().Value(aheadKey{}).(*url.URL); ok {
+		r.URL = to
+	}
+	return r
 }

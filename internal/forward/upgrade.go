@@ -2,8 +2,10 @@ package forward
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/http/httptrace"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -46,13 +48,16 @@ func (f *Forwarder) upgrade(w http.ResponseWriter, r *http.Request) {
 	}
 	defer endpoint.CloseNow() //nolint:errcheck // it may be closed by then
 	announce(w.Header(), got.header, to.secret)
-	codex, err := websocket.Accept(w, r, nil)
+	taken := &hijacked{ResponseWriter: w}
+	codex, err := websocket.Accept(taken, r, nil)
 	if err != nil {
 		return // it has been answered
 	}
 	defer codex.CloseNow() //nolint:errcheck // as above
 	f.noteUse()
-	f.relay(codex, endpoint, to, Call{Thread: r.Header.Get("Thread-Id"), Socket: true, Connect: time.Since(began)}).run(to.ctx)
+	s := f.relay(codex, endpoint, to, Call{Thread: r.Header.Get("Thread-Id"), Socket: true, Connect: time.Since(began)})
+	s.cut = taken.conn.Close
+	s.run(to.ctx)
 }
 
 // A handshake is how far an endpoint has got with an upgrade.
@@ -67,13 +72,19 @@ func (f *Forwarder) dial(r *http.Request, to destination) (*websocket.Conn, hand
 	var got handshake
 	ctx, cancel := context.WithTimeout(r.Context(), upgradeTime)
 	defer cancel()
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { got.reached = true }})
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GetConn: func(string) { got.reached = false }, // the one ahead is lost
+		GotConn: func(httptrace.GotConnInfo) { got.reached = true },
+	})
 	client := &http.Client{Transport: &f.spare, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	url := *to.url
-	url.Path, url.RawPath, url.RawQuery = to.url.Path+r.URL.Path, "", r.URL.RawQuery
-	conn, res, err := websocket.Dial(ctx, url.String(), &websocket.DialOptions{HTTPClient: client, HTTPHeader: to.header(r.Header)}) //nolint:bodyclose // it is read and closed, but for that of a 101, which is conn
+	where := *to.url
+	where.User, where.Path, where.RawPath, where.RawQuery = nil, to.url.Path+r.URL.Path, "", r.URL.RawQuery                            // over HTTP, too, no user is named
+	conn, res, err := websocket.Dial(ctx, where.String(), &websocket.DialOptions{HTTPClient: client, HTTPHeader: to.header(r.Header)}) //nolint:bodyclose // it is read and closed, but for that of a 101, which is conn
 	if res != nil {
 		got.status, got.header = res.StatusCode, res.Header
+	}
+	if told := (*url.Error)(nil); errors.As(err, &told) {
+		err = told.Err // codex, and the log, have the host of the endpoint, and no more of its URL
 	}
 	return conn, got, err
 }

@@ -2,6 +2,8 @@ package forward
 
 import (
 	"context"
+	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptrace"
@@ -90,10 +92,10 @@ func (s *spare) make(ctx context.Context, to *url.URL) error {
 	}
 	defer close(made)
 	port := to.Port()
-	if port == "" {
-		port = to.Scheme // the name of a service is as good
+	if port == "" { // a proxy takes no name of a service
+		port = map[string]string{"http": "80", "https": "443"}[to.Scheme]
 	}
-	conn, err := s.transport.NewClientConn(ctx, to.Scheme, net.JoinHostPort(to.Hostname(), port))
+	conn, err := s.transport.NewClientConn(context.WithValue(ctx, aheadKey{}, to), to.Scheme, net.JoinHostPort(to.Hostname(), port))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.made = nil
@@ -158,16 +160,35 @@ func (s *spare) dropLocked() {
 // connection has lost is sent again.
 func (s *spare) RoundTrip(r *http.Request) (*http.Response, error) {
 	if conn := s.take(r.Context(), origin(r.URL)); conn != nil {
+		if trace := httptrace.ContextClientTrace(r.Context()); trace != nil && trace.GotConn != nil {
+			trace.GotConn(httptrace.GotConnInfo{Reused: true})
+		}
 		res, err := conn.RoundTrip(r)
-		if err == nil || r.Context().Err() != nil {
-			if trace := httptrace.ContextClientTrace(r.Context()); trace != nil && trace.GotConn != nil {
-				trace.GotConn(httptrace.GotConnInfo{Reused: true})
+		if err == nil {
+			if res.StatusCode != http.StatusSwitchingProtocols {
+				res.Body = alone{res.Body, conn}
 			}
-			return res, err
+			return whole(res), nil
+		}
+		if r.Context().Err() != nil {
+			return nil, err
 		}
 	}
-	return s.transport.RoundTrip(r)
+	res, err := s.transport.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	return whole(res), nil
 }
+
+// An alone body is of a connection that is in no pool, and ends with it.
+type alone struct {
+	io.ReadCloser
+	conn *http.ClientConn
+}
+
+// Close implements [io.Closer].
+func (a alone) Close() error { return errors.Join(a.ReadCloser.Close(), a.conn.Close()) }
 
 // close closes what is held.
 func (s *spare) close() {

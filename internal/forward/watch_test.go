@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -15,17 +16,20 @@ import (
 )
 
 // pair is a WebSocket in memory, by both of its ends.
-func pair(t *testing.T, pinged func()) (client, server *websocket.Conn) {
+func pair(t *testing.T) (client, server *websocket.Conn) {
 	t.Helper()
 	near, far := net.Pipe()
+	return pairOn(t, near, far, nil)
+}
+
+// pairOn is a WebSocket on a connection.
+func pairOn(t *testing.T, near, far net.Conn, opts *websocket.AcceptOptions) (client, server *websocket.Conn) {
+	t.Helper()
 	conns := make(chan net.Conn, 1)
 	conns <- far
 	accepted := make(chan *websocket.Conn, 1)
 	srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{OnPingReceived: func(context.Context, []byte) bool {
-			pinged()
-			return true
-		}})
+		conn, err := websocket.Accept(w, r, opts)
 		if err != nil {
 			t.Error(err)
 		}
@@ -70,14 +74,21 @@ type stage struct {
 	pings           atomic.Int32 // that the endpoint had
 	over            context.CancelFunc
 	ended           chan struct{}
+	dead            bool // the endpoint answers no ping
 }
 
 func newStage(t *testing.T) *stage {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	s := &stage{sockets: &experience{}, over: cancel, ended: make(chan struct{})}
-	codex, near := pair(t, func() {})
-	far, endpoint := pair(t, func() { s.pings.Add(1) })
+	codex, near := pair(t)
+	toEndpoint, atEndpoint := net.Pipe()
+	far, endpoint := pairOn(t, toEndpoint, atEndpoint, &websocket.AcceptOptions{
+		OnPingReceived: func(context.Context, []byte) bool {
+			s.pings.Add(1)
+			return !s.dead
+		},
+	})
 	codex.SetReadLimit(-1)
 	s.codex, s.endpoint = codex, endpoint
 	f := &Forwarder{log: slog.New(slog.DiscardHandler), tell: func(c Call) { s.calls = append(s.calls, c) }}
@@ -145,8 +156,17 @@ func TestDeadEndpoint(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStage(t)
 		reads(s.codex)
+		s.dead = true
+		heard := reads(s.endpoint)
+		if err := say(s.codex, "words"); err != nil {
+			t.Fatal(err)
+		}
+		<-heard
 		if lasts := s.lasts(); lasts > 2*pingEvery+pongTime {
 			t.Errorf("it lasts for %v", lasts)
+		}
+		if s.sockets.mute != 1 {
+			t.Error("it is not taken for mute")
 		}
 	})
 }
@@ -195,6 +215,40 @@ func TestSlowReaderIsNoStall(t *testing.T) {
 			if _, text, err := s.codex.Read(t.Context()); err != nil || string(text) != "slowly" {
 				t.Fatalf("message %d: %q %v", i, text, err)
 			}
+		}
+	})
+}
+
+// TestSlowEndpointIsNoStall has an endpoint take a long message slowly: each piece in less than a minute.
+func TestSlowEndpointIsNoStall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t)
+		reads(s.codex)
+		go func() { _ = say(s.codex, strings.Repeat("x", 10*laneBytes)) }()
+		s.endpoint.SetReadLimit(-1)
+		_, message, err := s.endpoint.Reader(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for all := 0; all < 10*laneBytes; {
+			time.Sleep(stalledTime / 20)
+			n, err := message.Read(make([]byte, laneBytes/10))
+			if all += n; err != nil {
+				t.Fatalf("after %d bytes: %v", all, err)
+			}
+		}
+	})
+}
+
+// TestOverWithinAPing has a relay end while an endpoint does not answer a ping.
+func TestOverWithinAPing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t)
+		reads(s.codex)
+		time.Sleep(pingEvery + time.Second)
+		s.over()
+		if lasts := s.lasts(); lasts > 0 {
+			t.Errorf("it lasts for %v", lasts)
 		}
 	})
 }
@@ -294,6 +348,9 @@ func TestExperience(t *testing.T) {
 		e.spoke()
 		e.ended()
 		declined("mute in between", 0)
+		e.ended()
+		declined("mute after it spoke", soonAgain)
+		e.spoke()
 		if !e.speaks() {
 			t.Error("it has spoken")
 		}
