@@ -22,7 +22,7 @@ const (
 type experience struct {
 	mu     sync.Mutex // guards the fields below
 	spoken bool       // it has answered by one
-	mute   int        // how many have ended without a word since
+	mute   int        // how many have ended without a word, while none has had one
 	next   time.Time  // none is tried before
 }
 
@@ -55,15 +55,17 @@ func (e *experience) refused(status int) time.Duration {
 	return e.rest(restAfter(status))
 }
 
-// ended notes that a socket has ended without a word, and returns for how long none is tried.
+// ended notes that a socket has ended without a word, and returns for how long none is tried. One of
+// an endpoint that speaks by them was cut: all that have just been opened are, when it starts again.
+// Where that goes on codex, which tries again, asks over HTTP by itself.
 func (e *experience) ended() time.Duration {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.mute++; e.mute < mostMute {
+	if e.spoken {
 		return 0
 	}
-	if e.spoken { // those that were open as it was started anew, say
-		return e.rest(soonAgain)
+	if e.mute++; e.mute < mostMute {
+		return 0
 	}
 	return e.rest(askedAgain)
 }
