@@ -61,9 +61,13 @@ sim: ## the scheduler, the tasks and the store on a simulated agent, in simulate
 sim-mutations: ## put faults back, one at a time, and have the simulation find each
 	go test ./internal/test/sim -run '^TestMutations$$' -count=1 -timeout 120m -v -args -sim.mutations -sim.seeds $(or $(SEEDS),1000)
 
-chaos: codex ## kills and hindrances at random instants; SEED, KILLS or DURATION, MESSAGES, REPORT=1 for docs/reliability.md
-	go test ./e2e/chaos -run TestChaos -count=1 -timeout 120m -v -args -silence 3s -seed $(or $(SEED),1) \
+# Longer than codex waits, without a word, before its fifth retry (3.5 s).
+CHAOS_SILENCE = 6s
+
+chaos: codex ## kills and hindrances at random instants; SEED, KILLS or DURATION, CUTS, MESSAGES, REPORT=1 for docs/reliability.md
+	go test ./e2e/chaos -run TestChaos -count=1 -timeout 120m -v -args -silence $(CHAOS_SILENCE) -seed $(or $(SEED),1) \
 		$(if $(DURATION),-duration $(DURATION),-kills $(or $(KILLS),1000)) $(if $(REPORT),-report ../../docs/reliability.md)
+	go test ./e2e/chaos -run TestCuts -count=1 -timeout 60m -v -args -silence $(CHAOS_SILENCE) -seed $(or $(SEED),1) -cuts $(or $(CUTS),300)
 	go test ./e2e/chaos -run TestInbox -count=1 -timeout 60m -v -args -seed $(or $(SEED),1) -messages $(or $(MESSAGES),1000)
 
 hostile: codex ## attacks the built program: every route, credential, host, path, URL, and hostile others; make test-all has the short form

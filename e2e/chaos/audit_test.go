@@ -12,13 +12,14 @@ type Tally struct {
 	Messages, Refused                              int
 	Completed, Canceled, Failed, TimedOut          int
 	Interrupted, InterruptedText, RetriedOnPurpose int
-	Lines, Reruns, Faulted                         int
+	Lines, Reruns, Recut, Faulted                  int
 }
 
 // An auditor checks the books when no more strikes come.
 type auditor struct {
 	*load
 	tally  Tally
+	cuts   bool            // nothing was struck but the connections to the model
 	chain  map[string]int  // how many tasks a message has had
 	shared map[string]bool // the tasks, by whether they have had several messages
 }
@@ -31,7 +32,8 @@ func newAuditor(l *load) *auditor {
 func (a *auditor) tasks(ctx context.Context) {
 	for _, e := range a.ledger.order {
 		a.tally.Messages++
-		a.tally.Reruns += max(0, e.asked-e.faulted-1)
+		a.tally.Reruns += max(0, e.asked-e.faulted-e.recut-1)
+		a.tally.Recut += e.recut
 		a.tally.Faulted += e.faulted
 		if e.Refused {
 			a.refused(e)
@@ -110,7 +112,18 @@ func shared(task object) bool {
 	return n > 1
 }
 
-// count checks that an end is one that the plan explains.
+// explains reports whether a message has what explains its end, or one that has come to its task.
+func (a *auditor) explains(e *Entry, has func(*Message) bool) bool {
+	if has(e.Message) {
+		return true
+	}
+	return slices.ContainsFunc(a.ledger.order, func(other *Entry) bool {
+		return has(other.Message) && slices.ContainsFunc(other.Tasks, func(id string) bool { return slices.Contains(e.Tasks, id) })
+	})
+}
+
+// count checks that an end is one that the plan explains. Cuts of the connections to the model
+// explain none: codex tries again, and there are fewer for a turn than that could take.
 func (a *auditor) count(e *Entry, end Ending, shared bool) {
 	switch {
 	case end.State == "completed":
@@ -124,9 +137,9 @@ func (a *auditor) count(e *Entry, end Ending, shared bool) {
 		if shared && !e.given && !end.Interrupted { // a message to a running turn, which was lost
 			a.ledger.fault("message %s is of a completed task, and the model was never given it", e.ID)
 		}
-	case end.State == "canceled" && (e.Cancel > 0 || shared):
+	case end.State == "canceled" && a.explains(e, func(m *Message) bool { return m.Cancel > 0 }):
 		a.tally.Canceled++
-	case end.State == "failed" && end.Interrupted:
+	case end.State == "failed" && end.Interrupted && !a.cuts:
 		a.tally.Interrupted++
 		if !e.Command {
 			a.tally.InterruptedText++
@@ -134,9 +147,9 @@ func (a *auditor) count(e *Entry, end Ending, shared bool) {
 				a.ledger.fault("message %s of %v has no command, was cut off once, and is interrupted: %+v", e.ID, e.Tasks, end)
 			}
 		}
-	case end.State == "failed" && end.Kind == "model" && (e.Fault == fails || shared):
+	case end.State == "failed" && end.Kind == "model" && a.explains(e, func(m *Message) bool { return m.Fault == fails }):
 		a.tally.Failed++
-	case end.State == "failed" && end.Kind == "timeout" && (e.Fault == hangs || shared):
+	case end.State == "failed" && end.Kind == "timeout" && a.explains(e, func(m *Message) bool { return m.Fault == hangs }):
 		a.tally.TimedOut++
 	default:
 		a.ledger.fault("nothing explains the end of message %s: %+v", e.ID, end)
@@ -144,9 +157,14 @@ func (a *auditor) count(e *Entry, end Ending, shared bool) {
 }
 
 // sightings checks how often the model was given the message: once, and once
-// more for each task when its turn was cut off before it did anything.
+// more for each task when its turn was cut off before it did anything. The further time for which
+// a cut of the connections to the model is to blame does not count.
 func (a *auditor) sightings(e *Entry, chain int) {
-	if n := e.asked - e.faulted; n > 2*chain {
+	lives := 2
+	if a.cuts {
+		lives = 1
+	}
+	if n := e.asked - e.faulted - e.recut; n > lives*chain {
 		a.ledger.fault("the model was given message %s %d times in %d tasks", e.ID, n, chain)
 	}
 }

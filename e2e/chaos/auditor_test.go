@@ -48,8 +48,33 @@ func TestAuditor(t *testing.T) {
 		}, 1},
 		"not-asked-to": {func(t *testing.T, a *auditor) { a.count(&Entry{Message: first}, Ending{State: "canceled"}, false) }, 1},
 		"thrice":       {func(t *testing.T, a *auditor) { a.sightings(&Entry{Message: first, asked: 3}, 1) }, 1},
-		"refused-yet":  {func(t *testing.T, a *auditor) { a.refused(&Entry{Message: first, asked: 1}) }, 1},
-		"ran-twice":    {func(t *testing.T, a *auditor) { write(t, a.file, second.ID+"\n"+second.ID+"\n") }, 1},
+		"thrice-for-cuts": {func(t *testing.T, a *auditor) {
+			for range 3 {
+				a.ledger.ask(first.ID)
+				a.ledger.cuts()
+			}
+			a.sightings(a.ledger.entries[first.ID], 1)
+		}, 0},
+		"twice-uncut": {func(t *testing.T, a *auditor) {
+			a.cuts = true
+			a.sightings(&Entry{Message: first, asked: 2}, 1)
+		}, 1},
+		"interrupted-by-cuts": {func(t *testing.T, a *auditor) {
+			a.cuts = true
+			a.count(&Entry{Message: second}, Ending{State: "failed", Interrupted: true, Attempt: 2}, false)
+		}, 1},
+		"failed-of-cuts": {func(t *testing.T, a *auditor) {
+			a.count(&Entry{Message: &Message{ID: "m0-3-000003", Fault: drops}}, Ending{State: "failed", Kind: "model"}, true)
+		}, 1},
+		"failed-with-another": {func(t *testing.T, a *auditor) {
+			failing := &Message{ID: "m0-3-000003", Fault: fails}
+			a.ledger.open(failing)
+			a.ledger.isTask(failing, "t1")
+			a.ledger.isTask(first, "t1")
+			a.count(a.ledger.entries[first.ID], Ending{State: "failed", Kind: "model"}, true)
+		}, 0},
+		"refused-yet": {func(t *testing.T, a *auditor) { a.refused(&Entry{Message: first, asked: 1}) }, 1},
+		"ran-twice":   {func(t *testing.T, a *auditor) { write(t, a.file, second.ID+"\n"+second.ID+"\n") }, 1},
 		"never-ran": {func(t *testing.T, a *auditor) {
 			a.ledger.isTask(second, "t2")
 			a.ledger.ended("a client", "t2", Ending{State: "completed"})

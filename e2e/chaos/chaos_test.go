@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
@@ -18,6 +17,7 @@ import (
 // What make chaos sets. Without any of it the test is a short one.
 var (
 	seedFlag     = flag.Uint64("seed", 1, "the seed of the plan")
+	cutsFlag     = flag.Int("cuts", 0, "how many strikes at the model TestCuts has; 0 is for three seconds each")
 	killsFlag    = flag.Int("kills", 0, "how many processes are killed; 0 is until the duration is over")
 	durationFlag = flag.Duration("duration", 10*time.Second, "how long it strikes; only without -kills")
 	silenceFlag  = flag.Duration("silence", 15*time.Second, "how long a turn may say nothing; a machine that stalls for as long fails it, and a hanging turn under strikes needs it as a pause")
@@ -42,15 +42,44 @@ type quiet struct{ testing.TB }
 func (quiet) Failed() bool { return false }
 
 func TestChaos(t *testing.T) {
-	plan := Plan{seed: *seedFlag, contexts: *contextsFlag, calm: *calmFlag}
+	report := run(t, Plan{seed: *seedFlag, contexts: *contextsFlag, calm: *calmFlag}, func(f *field, took time.Duration) bool {
+		if *killsFlag > 0 {
+			return f.kills >= *killsFlag
+		}
+		return took > *durationFlag
+	})
+	if *reportFlag != "" && !t.Failed() {
+		if err := report.Write(*reportFlag); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestCuts strikes at the model only: no turn is lost for that, and none is run again.
+func TestCuts(t *testing.T) {
+	for _, deaf := range []bool{false, true} {
+		t.Run(map[bool]string{false: "sockets", true: "http"}[deaf], func(t *testing.T) {
+			run(t, Plan{seed: *seedFlag, contexts: *contextsFlag, cuts: true, deaf: deaf}, func(f *field, took time.Duration) bool {
+				if *cutsFlag > 0 {
+					return f.cuts() >= *cutsFlag
+				}
+				return took > 3*time.Second
+			})
+		})
+	}
+}
+
+// run has a plan come about until there is enough of it, and reports what the books say.
+func run(t *testing.T, plan Plan, enough func(*field, time.Duration) bool) Report {
+	t.Helper()
 	commit := codextest.Commit()
-	f, l, mark := prepare(t)
+	f, l, mark := prepare(t, plan)
 	began := time.Now()
 	var load sync.WaitGroup
 	for n := range plan.contexts {
 		load.Go(func() { l.converse(t.Context(), plan.Messages(n)) })
 	}
-	for next := plan.Blows(); !enough(f, began); {
+	for next := plan.Blows(); !enough(f, time.Since(began)); {
 		f.strike(next())
 		if t.Failed() {
 			break
@@ -59,6 +88,7 @@ func TestChaos(t *testing.T) {
 	close(l.enough)
 	load.Wait()
 	a := newAuditor(l)
+	a.cuts = plan.cuts
 	a.tasks(t.Context())
 	f.stop()
 	a.order()
@@ -72,30 +102,20 @@ func TestChaos(t *testing.T) {
 	for _, fault := range f.ledger.faults {
 		t.Error(fault)
 	}
-	if *reportFlag != "" && !t.Failed() {
-		if err := report.Write(*reportFlag); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
-func enough(f *field, began time.Time) bool {
-	if *killsFlag > 0 {
-		return f.kills >= *killsFlag
-	}
-	return time.Since(began) > *durationFlag
+	return report
 }
 
 // prepare starts the program, with the model behind it.
-func prepare(t *testing.T) (f *field, l *load, mark string) {
+func prepare(t *testing.T, plan Plan) (f *field, l *load, mark string) {
 	t.Helper()
 	f = &field{tb: t, ledger: newLedger(), count: map[strike]int{}, logs: logFile(t)}
-	model := modeltest.Start(t, f.ledger.script)
+	f.model = startUpstream(t, f.ledger)
+	f.model.deaf.Store(plan.deaf)
 	state := codextest.Dir(t, "state")
 	f.disk = mountDisk(t, state)
 	mark = fmt.Sprintf("CHAOS_RUN=%d-%d", os.Getpid(), time.Now().UnixNano())
-	f.runs(progtest.Start(quiet{t}, binary, "OPENAI_BASE_URL="+model.BaseURL(), "OPENAI_API_KEY=key-of-the-chaos-run",
-		"RUNTIME_STATE_DIR="+state, "RUNTIME_LOG=info", "CODEX_IDLE_TIMEOUT="+silenceFlag.String(), mark))
+	f.runs(progtest.Start(quiet{t}, binary, append(f.model.environ(), "OPENAI_API_KEY=key-of-the-chaos-run",
+		"RUNTIME_STATE_DIR="+state, "RUNTIME_LOG=info", "CODEX_IDLE_TIMEOUT="+silenceFlag.String(), mark)...))
 	f.file = filepath.Join(f.program.Work, "lines")
 	web := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	t.Cleanup(web.CloseIdleConnections)

@@ -9,6 +9,14 @@
 // The instants themselves are those of the machine, so two runs of one seed are
 // alike and not equal.
 //
+// # The model
+//
+// The model stands behind TLS, as in the field, and codex asks it by WebSockets. Some strikes are
+// at the way to it: its connections are cut, in order or by a reset, new ones are refused for a
+// moment, or WebSockets are, after which that process asks over HTTP. None of them excuses a turn:
+// codex tries again, and there are fewer of them for a turn than it has tries. TestCuts has no
+// other strikes, so that nothing else can be what a turn was lost for.
+//
 // # Who does what
 //
 // One goroutine for each conversation sends its messages and keeps what it was

@@ -25,10 +25,14 @@ type Entry struct {
 	Tasks   []string // that it was said to be, in the order of hearing it
 	Refused bool     // it named a task that had ended
 
-	given   bool // the model was given it, as the newest message or one before that
-	asked   int  // how often the model was given it as the newest message
-	faulted int  // how often of these the plan made the model fail
-	said    int  // how often the model answered it in full
+	given   bool      // the model was given it, as the newest message or one before that
+	asked   int       // how often the model was given it as the newest message
+	faulted int       // how often of these the plan made the model fail
+	recut   int       // how often of these a cut of the connections was why
+	last    time.Time // when the last of these was
+	broken  int       // how many answers to it in a row the model could not finish
+	broke   time.Time // when it last could not
+	said    int       // how often the model answered it in full
 }
 
 // A Ledger is what the clients and the model have seen. Its methods may be
@@ -46,6 +50,9 @@ type Ledger struct {
 	answers int                 // terminal states that clients were told
 	resumed int                 // streams that went on behind an event id
 	putOff  map[string]int      // how often clients were told to come again, by the words
+	cut     time.Time           // when the connections to the model were last cut
+	sockets int                 // how often the model was asked by a WebSocket
+	posts   int                 // and by HTTP
 	faults  []string
 }
 
@@ -130,6 +137,16 @@ func (l *Ledger) give(texts []string) {
 	}
 }
 
+const (
+	// mostBroken answers to a message are cut off in a row: codex asks six times.
+	mostBroken = 3
+	// codexWaits is longer than codex waits after so many.
+	codexWaits = 2 * time.Second
+)
+
+// inTheWay is how long the model may take to read what was sent before a cut.
+const inTheWay = 500 * time.Millisecond
+
 // ask notes that the model was given a message. It reports the fault with which
 // it is to answer.
 func (l *Ledger) ask(id string) (*Message, fault) {
@@ -139,7 +156,10 @@ func (l *Ledger) ask(id string) (*Message, fault) {
 		l.mu.Unlock()
 		return nil, sound
 	}
-	e.asked++
+	if e.asked > 0 && l.cut.After(e.last.Add(-inTheWay)) {
+		e.recut++
+	}
+	e.asked, e.last = e.asked+1, time.Now()
 	l.heard[e.Context] = append(l.heard[e.Context], e)
 	what := sound
 	if e.Fault != sound && e.asked == 1 {
@@ -149,6 +169,44 @@ func (l *Ledger) ask(id string) (*Message, fault) {
 	l.mu.Unlock()
 	l.asked.send()
 	return e.Message, what
+}
+
+// cuts notes that the connections to the model are about to be cut.
+func (l *Ledger) cuts() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.cut = time.Now()
+}
+
+// tried notes whether an answer to a message was broken off.
+func (l *Ledger) tried(id string, broken bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch e := l.entries[id]; {
+	case e == nil:
+	case broken:
+		e.broken, e.broke = e.broken+1, time.Now()
+	default:
+		e.broken = 0
+	}
+}
+
+// worn reports whether a message has had as many tries that failed as it may, and will have another.
+func (l *Ledger) worn() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.ContainsFunc(l.order, func(e *Entry) bool { return e.broken >= mostBroken && time.Since(e.broke) < codexWaits })
+}
+
+// askedBy notes the way by which the model was asked.
+func (l *Ledger) askedBy(socket bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if socket {
+		l.sockets++
+	} else {
+		l.posts++
+	}
 }
 
 func (l *Ledger) answered(id string) {

@@ -13,13 +13,17 @@ var messageID = regexp.MustCompile(`\bm\d+-\d+-[0-9a-f]{6}\b`)
 // script is the model: it keeps what it was asked and answers as the plan says.
 func (l *Ledger) script(t *fakemodel.Turn) {
 	id := messageID.FindString(t.LastUserText())
+	how := sound
+	defer func() { l.tried(id, how == drops || how == refuses || t.Context().Err() != nil) }()
 	l.give(t.UserTexts())
+	l.askedBy(t.Socket)
 	if len(t.NewToolOutputs()) > 0 {
 		fakemodel.Keywords(t)
 		l.answered(id)
 		return
 	}
-	m, how := l.ask(id)
+	var m *Message
+	m, how = l.ask(id)
 	switch {
 	case m == nil:
 		l.fault("the model was given words that nobody sent: %.200q", t.LastUserText())
@@ -34,10 +38,21 @@ func (l *Ledger) script(t *fakemodel.Turn) {
 		t.Fail(http.StatusBadRequest, `{"error":{"message":"scripted"}}`)
 	case how == hangs:
 		t.Hang()
+	case !think(t, m):
 	case m.Command:
 		fakemodel.Keywords(t)
 	default:
 		l.say(t, m)
+	}
+}
+
+// think waits, and reports whether the model is still listened to.
+func think(t *fakemodel.Turn, m *Message) bool {
+	select {
+	case <-t.Context().Done():
+		return false
+	case <-time.After(m.Think):
+		return true
 	}
 }
 

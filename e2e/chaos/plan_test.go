@@ -43,7 +43,8 @@ type Message struct {
 	N       int    // in the conversation
 	Command bool   // appends its ID to a file
 	Long    time.Duration
-	Pieces  int // of the answer, if it is none
+	Think   time.Duration // until the first word of the model
+	Pieces  int           // of the answer, if it is none
 	Every   time.Duration
 	Door    door
 	Twin    bool          // sent twice at the same time, in both versions
@@ -88,11 +89,17 @@ const (
 	killInStart // ours, again while it starts
 	stopUs      // SIGTERM
 	fillDisk
-	lull // nothing at all, for longer than the timer that ends a silent turn
+	finModel  // all connections to the model end in order
+	rstModel  // they are reset
+	modelAway // they are reset, and new ones for a while
+	modelDeaf // they are reset, and WebSockets are refused for a while
+	lull      // nothing at all, for longer than the timer that ends a silent turn
 )
 
 func (s strike) String() string {
-	return [...]string{"codex, SIGKILL", "runtime, SIGKILL", "both, SIGKILL", "runtime while it starts, SIGKILL", "runtime, SIGTERM", "disk filled", "none, a lull"}[s]
+	return [...]string{
+		"codex, SIGKILL", "runtime, SIGKILL", "both, SIGKILL", "runtime while it starts, SIGKILL", "runtime, SIGTERM", "disk filled",
+		"connections to the model, FIN", "connections to the model, RST", "model out of reach", "model without WebSockets", "none, a lull"}[s]
 }
 
 // kills is how many processes a strike kills with SIGKILL.
@@ -129,6 +136,8 @@ type Plan struct {
 	seed     uint64
 	contexts int
 	calm     bool // kills of codex only
+	cuts     bool // strikes at the model only, which has WebSockets throughout or never
+	deaf     bool // it has none
 }
 
 func (p Plan) source(n uint64) *rand.Rand { return rand.New(rand.NewPCG(p.seed, n)) }
@@ -158,18 +167,25 @@ func (p Plan) message(r *rand.Rand, conversation, n int) *Message {
 	if one(r, 12) {
 		m.Cancel = cancel
 	}
+	if think := ms(r, 0, 300); one(r, 3) {
+		m.Think = think
+	}
 	if one(r, 8) {
 		m.Fault = fault(1 + r.IntN(int(hangs)))
 	}
 	return m
 }
 
-// Blows returns the endless strikes.
+// Blows returns the endless strikes. Those at the model come beside the others, of which there
+// are as many as the kills need.
 func (p Plan) Blows() func() Blow {
 	r := p.source(1 << 32)
 	return func() Blow {
 		b := Blow{When: moment(r.IntN(int(moments))), After: ms(r, 0, 60), Hold: ms(r, 50, 500), Hasty: one(r, 3)}
-		far, kind := ms(r, 0, 300), r.IntN(100)
+		far, kind := ms(r, 0, 300), r.IntN(128)
+		if p.cuts {
+			kind = 100 + kind%26
+		}
 		if b.When == anytime {
 			b.After = far
 		}
@@ -186,8 +202,16 @@ func (p Plan) Blows() func() Blow {
 			b.Strike = stopUs
 		case kind < 99:
 			b.Strike = fillDisk
-		default:
+		case kind < 100:
 			b.Strike = lull
+		case kind < 109:
+			b.Strike = finModel
+		case kind < 118:
+			b.Strike = rstModel
+		case kind < 126:
+			b.Strike = modelAway
+		default:
+			b.Strike = modelDeaf
 		}
 		return b
 	}

@@ -52,6 +52,9 @@ func (r Report) String() string {
 	row("— refused: the task that it named had ended", t.Refused)
 	row("run again on purpose (`metadata.retry`)", t.RetriedOnPurpose)
 	row("seen by the model a further time: cut before a tool", t.Reruns)
+	row("seen by the model a further time: connections cut", t.Recut)
+	row("the model was asked by a WebSocket; by HTTP", fmt.Sprintf("%d; %d", r.Ledger.sockets, r.Ledger.posts))
+	row("WebSockets that it refused", r.Field.model.turned.Load())
 	row("commands that ran", t.Lines)
 	row("ends told to clients, none of which contradicts another", r.Ledger.answers)
 	for _, words := range slices.Sorted(maps.Keys(r.Ledger.putOff)) {

@@ -17,6 +17,7 @@ type field struct {
 	ledger  *Ledger
 	file    string // that commands append to
 	disk    *disk
+	model   *upstream
 	program *progtest.Program
 	url     atomic.Value
 
@@ -33,6 +34,14 @@ const restless = 90 * time.Second
 
 func (f *field) where() string { s, _ := f.url.Load().(string); return s }
 
+// cuts is how many strikes at the model there were.
+func (f *field) cuts() (n int) {
+	for s := finModel; s <= modelDeaf; s++ {
+		n += f.count[s]
+	}
+	return n
+}
+
 func (f *field) runs(p *progtest.Program) {
 	f.program = p
 	f.url.Store(p.URL)
@@ -40,6 +49,9 @@ func (f *field) runs(p *progtest.Program) {
 
 // strike carries out one blow and waits for the recovery.
 func (f *field) strike(b Blow) {
+	if finModel <= b.Strike && b.Strike <= modelDeaf {
+		f.spare()
+	}
 	f.await(b)
 	pause(context.Background(), b.After)
 	said := f.ledger.said.next()
@@ -62,6 +74,19 @@ func (f *field) strike(b Blow) {
 	f.worst = max(f.worst, took)
 	if took > 5*time.Second {
 		f.slow++
+	}
+}
+
+// spare waits until no turn would be lost by another cut, for a few seconds at most: what has ended
+// meanwhile, for another reason, is not asked again.
+func (f *field) spare() {
+	limit := time.After(2 * codexWaits)
+	for f.ledger.worn() {
+		select {
+		case <-limit:
+			return
+		case <-time.After(10 * time.Millisecond):
+		}
 	}
 }
 
@@ -131,6 +156,8 @@ func (f *field) hit(b Blow) bool {
 		f.runs(f.program.Restart())
 	case fillDisk:
 		return f.disk.fill(b.Hold)
+	case finModel, rstModel, modelAway, modelDeaf:
+		return f.model.hit(b)
 	case lull:
 		pause(context.Background(), *silenceFlag+time.Second)
 	}
