@@ -10,6 +10,8 @@ import (
 const (
 	// askedAgain is for an endpoint that has none: its operator may give it one.
 	askedAgain = 6 * time.Hour
+	// muteAgain is for an endpoint that says nothing by them, which one may do that is just ending.
+	muteAgain = 10 * time.Minute
 	// soonAgain is for an answer that says more of the moment than of the endpoint.
 	soonAgain = time.Minute
 	// mostMute is how many sockets in a row may end without a word of the endpoint, although
@@ -67,7 +69,7 @@ func (e *experience) ended() time.Duration {
 	if e.mute++; e.mute < mostMute {
 		return 0
 	}
-	return e.rest(askedAgain)
+	return e.rest(muteAgain)
 }
 
 func (e *experience) rest(rest time.Duration) time.Duration {

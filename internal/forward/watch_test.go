@@ -343,7 +343,7 @@ func TestExperience(t *testing.T) {
 			declined("mute", 0)
 			e.ended()
 		}
-		declined("mute", askedAgain)
+		declined("mute", muteAgain)
 		e.ended()
 		e.spoke()
 		for range 2 * mostMute {
