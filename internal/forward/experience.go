@@ -14,6 +14,8 @@ const (
 	muteAgain = 10 * time.Minute
 	// soonAgain is for an answer that says more of the moment than of the endpoint.
 	soonAgain = time.Minute
+	// mostTroubles is how often in a row codex is told to try again by a WebSocket.
+	mostTroubles = 4
 	// mostMute is how many sockets in a row may end without a word of the endpoint, although
 	// something was asked: what stands before it takes an upgrade, and it does not.
 	mostMute = 2
@@ -22,10 +24,11 @@ const (
 // An experience is what has come of asking an endpoint by a WebSocket. It is of this process:
 // what was learned of an endpoint costs one round trip to learn again.
 type experience struct {
-	mu     sync.Mutex // guards the fields below
-	spoken bool       // it has answered by one
-	mute   int        // how many have ended without a word, while none has had one
-	next   time.Time  // none is tried before
+	mu       sync.Mutex // guards the fields below
+	spoken   bool       // it has answered by one
+	mute     int        // how many have ended without a word, while none has had one
+	troubles int        // how many upgrades it has failed in a row since it has spoken by one
+	next     time.Time  // none is tried before
 }
 
 // declines reports whether it is no use to try one now.
@@ -46,7 +49,16 @@ func (e *experience) speaks() bool {
 func (e *experience) spoke() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.spoken, e.mute, e.next = true, 0, time.Time{}
+	e.spoken, e.mute, e.troubles, e.next = true, 0, 0, time.Time{}
+}
+
+// troubled notes that an upgrade has met trouble, and reports whether codex is to try again: the endpoint
+// has spoken by WebSockets, and not failed too often since.
+func (e *experience) troubled() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.troubles++
+	return e.spoken && e.troubles <= mostTroubles
 }
 
 // refused notes the status of an answer to an upgrade, 0 of none in time, and returns for how
@@ -73,7 +85,7 @@ func (e *experience) ended() time.Duration {
 }
 
 func (e *experience) rest(rest time.Duration) time.Duration {
-	e.spoken, e.mute, e.next = false, 0, time.Now().Add(rest)
+	e.spoken, e.mute, e.troubles, e.next = false, 0, 0, time.Now().Add(rest)
 	return rest
 }
 

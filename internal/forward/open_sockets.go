@@ -3,6 +3,8 @@ package forward
 import (
 	"context"
 	"sync"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/crowd"
 )
 
 // openSockets counts the sockets that are open, so that they are bounded, and waited for: net/http
@@ -18,7 +20,7 @@ type openSockets struct {
 func (r *openSockets) enter() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.ended || r.open == mostSockets {
+	if r.ended || r.open >= min(mostSockets, crowd.Most()/4) {
 		return false
 	}
 	r.open++

@@ -10,10 +10,13 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/coder/websocket"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/crowd"
 )
 
 // patience is how long a test waits for what comes at once.
@@ -216,6 +219,9 @@ func TestShortKeyInMessages(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"type":"response.output_text.delta","delta":"ollama"}`:                              `{"type":"response.output_text.delta","delta":"ollama"}`,
 		`{"type":"error","error":{"message":"` + long + `ollama"}}`:                           `{"type":"error","error":{"message":"` + long + `******"}}`,
+		`{"status":401,"error":{"message":"` + long + `ollama"},"type":"error"}`:              `{"status":401,"error":{"message":"` + long + `******"},"type":"error"}`,
+		`{"type": "error","error":{"message":"` + long + `ollama"}}`:                          `{"type": "error","error":{"message":"` + long + `******"}}`,
+		`{"id":1,"response":{"error":"` + long + `ollama"},"type":"x"}`:                       `{"id":1,"response":{"error":"` + long + `ollama"},"type":"x"}`,
 		`{"type":"error","status":401,"error":{"message":"ollama"}}`:                          `{"type":"error","status":401,"error":{"message":"******"}}`,
 		`{"error":{"message":"ollama","code":"invalid_api_key"},"status":401,"type":"error"}`: `{"error":{"message":"******","code":"invalid_api_key"},"status":401,"type":"error"}`,
 	} {
@@ -291,20 +297,25 @@ func TestAnswersWithoutEndOnASocket(t *testing.T) {
 	}
 }
 
-// TestManySockets has one too many asked over HTTP.
+// TestManySockets has what is asked for one too many asked over HTTP.
 func TestManySockets(t *testing.T) {
-	r := &openSockets{}
-	for range mostSockets {
-		if !r.enter() {
-			t.Fatal("there is room")
-		}
+	s := newSpeaker(t, func(*websocket.Conn, []byte) error { return nil })
+	f, _ := start(t)
+	c := renewed(t, f, s.url)
+	taken := 0
+	for f.sockets.enter() {
+		taken++
 	}
-	if r.enter() {
-		t.Error("there is no room")
+	if most := min(mostSockets, crowd.Most()/4); taken != most {
+		t.Errorf("there is room for %d, want %d", taken, most)
 	}
-	r.leave()
-	if !r.enter() {
-		t.Error("there is room again")
+	if conn, res := c.dial(t); conn != nil || res.StatusCode != http.StatusUpgradeRequired {
+		t.Errorf("%s", res.Status)
+	}
+	f.sockets.leave()
+	c.open(t)
+	for range taken - 1 {
+		f.sockets.leave()
 	}
 }
 
@@ -367,17 +378,18 @@ func spoken(answer string) http.HandlerFunc {
 	}
 }
 
-// TestSpeakersForAMoment has an endpoint that speaks by WebSockets refuse one: codex is to try again,
-// where the endpoint has trouble, and to ask over HTTP else.
-func TestSpeakersForAMoment(t *testing.T) {
-	for status, want := range map[int]int{503: 502, 0: 502, 429: 426, 401: 426, 404: 426} {
+// TestSpeakersInTrouble has an endpoint that speaks by WebSockets refuse one: codex is to try again a few
+// times, where the endpoint has trouble, and to ask over HTTP else.
+func TestSpeakersInTrouble(t *testing.T) {
+	const again, overHTTP = http.StatusBadGateway, http.StatusUpgradeRequired
+	for status, want := range map[int]int{503: again, 0: again, 501: overHTTP, 429: overHTTP, 401: overHTTP, 404: overHTTP} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
-			speaks := newSpeaker(t, func(conn *websocket.Conn, text []byte) error { return say(conn, string(text)) })
-			ill := false
+			t.Parallel()
+			var ill atomic.Bool
 			url := endpoint(t, func(w http.ResponseWriter, r *http.Request) {
 				switch {
-				case !ill:
-					http.Redirect(w, r, speaks.url, http.StatusTemporaryRedirect)
+				case !ill.Load():
+					echo(w, r)
 				case status == 0:
 					spoken("")(w, r)
 				default:
@@ -386,10 +398,21 @@ func TestSpeakersForAMoment(t *testing.T) {
 			})
 			f, _ := start(t)
 			c := renewed(t, f, url)
-			f.to.sockets.spoke()
-			ill = true
-			if conn, res := c.dial(t); conn != nil || res.StatusCode != want {
-				t.Errorf("%s", res.Status)
+			conn := c.open(t)
+			if err := say(conn, "words"); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := hearOn(t, conn); err != nil {
+				t.Fatal(err)
+			}
+			ill.Store(true)
+			for n := range mostTroubles + 2 {
+				if n == mostTroubles {
+					want = overHTTP
+				}
+				if conn, res := c.dial(t); conn != nil || res.StatusCode != want {
+					t.Errorf("upgrade %d: %s", n, res.Status)
+				}
 			}
 		})
 	}

@@ -96,10 +96,35 @@ func read(piece []byte) event {
 		Type   string `json:"type"`
 		Status int    `json:"status"`
 	}
-	if json.Unmarshal(piece, &said) != nil { // it is longer
-		return kindOf(string(kind), http.StatusBadRequest)
+	if json.Unmarshal(piece, &said) == nil {
+		return kindOf(said.Type, said.Status)
 	}
-	return kindOf(said.Type, said.Status)
+	return begun(piece)
+}
+
+// begun reads what there is of a longer event. Its type may come later: what has an error in it first is one.
+func begun(piece []byte) event {
+	in := json.NewDecoder(bytes.NewReader(piece))
+	if _, err := in.Token(); err != nil {
+		return event{}
+	}
+	for {
+		name, err := in.Token()
+		if err != nil {
+			return event{}
+		}
+		var kind string
+		switch name {
+		case "error":
+			return kindOf("error", http.StatusBadRequest)
+		case "type":
+			_ = in.Decode(&kind)
+			return kindOf(kind, http.StatusBadRequest)
+		}
+		if in.Decode(&json.RawMessage{}) != nil {
+			return event{}
+		}
+	}
 }
 
 func kindOf(kind string, status int) event {

@@ -14,7 +14,8 @@ import (
 )
 
 const (
-	// mostSockets bounds those of one codex, which has one for each conversation that it holds.
+	// mostSockets bounds those of one codex, which has one for each conversation that it holds. Each
+	// takes two files.
 	mostSockets = 512
 	// upgradeTime is how long an endpoint has for the connection and the answer to an upgrade.
 	// The first turn waits for as long where there is none.
@@ -23,7 +24,8 @@ const (
 
 // isUpgrade reports whether codex asks to go on by a WebSocket.
 func isUpgrade(r *http.Request) bool {
-	return r.Method == http.MethodGet && r.URL.Path == "/responses" && strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
+	return r.Method == http.MethodGet && r.URL.Path == "/responses" && strings.EqualFold(r.Header.Get("Upgrade"), "websocket") &&
+		r.Header.Get("Sec-WebSocket-Key") != ""
 }
 
 // upgrade has codex speak with the endpoint by a WebSocket, until either has done with it.
@@ -98,7 +100,7 @@ func (f *Forwarder) refused(w http.ResponseWriter, r *http.Request, got handshak
 	case !got.reached:
 		f.failed(w, r, err)
 		return
-	case hasTrouble(got.status) && to.sockets.speaks():
+	case hasTrouble(got.status) && to.sockets.troubled():
 		f.log.Warn("the model's endpoint takes no WebSocket at the moment", "host", to.url.Host, "status", got.status)
 		refuse(w, http.StatusBadGateway, "the model's endpoint "+to.url.Host+" takes no WebSocket at the moment")
 		return
