@@ -57,6 +57,9 @@ func onLogin(t *testing.T, auth, refused string, change func(*config)) *househol
 		}
 		fakemodel.Keywords(turn)
 	})
+	// An endpoint refuses a login when a WebSocket is opened, and codex renews it then; the model refuses by
+	// its answers, at which codex does that over HTTP only.
+	h.model.OverHTTP()
 	if auth == "chatgpt" {
 		auth = string(h.issuer.Auth())
 	}

@@ -42,6 +42,7 @@ type Server struct {
 
 	mu       sync.Mutex // guards the fields below
 	script   Script
+	overHTTP bool // no WebSocket is taken
 	seq      int
 	recorded []*Recorded
 	kept     int // bytes of bodies in recorded
@@ -65,6 +66,19 @@ func (s *Server) SetScript(script Script) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.script = script
+}
+
+// OverHTTP has the server take no WebSocket, of those that come from now on.
+func (s *Server) OverHTTP() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.overHTTP = true
+}
+
+func (s *Server) takesSockets() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.overHTTP
 }
 
 // Requests returns the requests so far, oldest first.

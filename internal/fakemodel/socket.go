@@ -24,6 +24,10 @@ type socket struct {
 
 // speak takes codex's upgrade, and answers until codex closes the socket or the server ends.
 func (s *Server) speak(w http.ResponseWriter, r *http.Request) {
+	if !s.takesSockets() {
+		w.WriteHeader(http.StatusUpgradeRequired)
+		return
+	}
 	conn, err := websocket.Accept(w, r, nil)
 	if err != nil {
 		return // it has been answered
