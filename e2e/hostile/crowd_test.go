@@ -43,13 +43,13 @@ func TestCrowd(t *testing.T) {
 			x.unharmed(t)
 		})
 	}
-	x.crowded(t, 128)
+	x.crowded(t, 102)
 	if strings.Contains(x.Log(), "too many open files") {
 		t.Error("the program has run out of files")
 	}
 }
 
-// withFewFiles has a shell start the program, with 128 connections at most.
+// withFewFiles has a shell start the program, with 102 connections at most.
 func withFewFiles() []string { return []string{"-c", `ulimit -n 256 && exec "$0" serve`, binary} }
 
 // TestCrowdOfPeers: another agent that waits by all connections there are, which are the
@@ -90,7 +90,7 @@ func TestCrowdOfPeers(t *testing.T) {
 		}
 		x.unharmed(t)
 	})
-	x.crowded(t, 128)
+	x.crowded(t, 102)
 }
 
 // reached waits until the program answers the user. Where each connection there is room for has a

@@ -36,14 +36,14 @@ const (
 	answerTime = 10 * time.Second
 )
 
-// Most is how many connections a server is to have: half of the files that this process
-// may have open, and no more than 4096.
+// Most is how many connections a server is to have: two fifths of the files that this process
+// may have open, as each may have a file read to it, and no more than 4096.
 func Most() int {
 	var files syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
 		return mostOpen
 	}
-	return int(min(files.Cur/2, mostOpen))
+	return int(min(2*(files.Cur/5), mostOpen))
 }
 
 // Bound returns ln with at most that many connections open, of which this machine gets all

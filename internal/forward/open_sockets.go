@@ -20,7 +20,7 @@ type openSockets struct {
 func (r *openSockets) enter() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.ended || r.open >= min(mostSockets, crowd.Most()/4) {
+	if r.ended || r.open >= min(mostSockets, crowd.Most()/16) {
 		return false
 	}
 	r.open++

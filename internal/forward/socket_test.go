@@ -306,7 +306,7 @@ func TestManySockets(t *testing.T) {
 	for f.sockets.enter() {
 		taken++
 	}
-	if most := min(mostSockets, crowd.Most()/4); taken != most {
+	if most := min(mostSockets, crowd.Most()/16); taken != most {
 		t.Errorf("there is room for %d, want %d", taken, most)
 	}
 	if conn, res := c.dial(t); conn != nil || res.StatusCode != http.StatusUpgradeRequired {
