@@ -88,7 +88,7 @@ func (f *front) takes(odd http.HandlerFunc) *front {
 	return f
 }
 
-// oddities are what endpoints do with an upgrade that they do not take.
+// oddities are what endpoints do with an upgrade that they do not take. The forwarder's tests have more.
 func oddities() map[string]http.HandlerFunc {
 	all := map[string]http.HandlerFunc{
 		"page":      func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>hello</html>") },
@@ -97,7 +97,7 @@ func oddities() map[string]http.HandlerFunc {
 		"cut":       spoken(""), "no HTTP": spoken("what?\r\n\r\n"),
 		"no WebSocket": spoken("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: no\r\n\r\n"),
 	}
-	for _, status := range []int{400, 401, 403, 404, 405, 426, 429, 500, 501, 502, 503} {
+	for _, status := range []int{400, 401, 404, 405, 426, 429, 503} {
 		all[fmt.Sprint(status)] = refusing(status)
 	}
 	return all
@@ -234,14 +234,10 @@ func failures() map[string]func(*fakemodel.Turn) {
 		"a limit": func(turn *fakemodel.Turn) {
 			turn.FailWith(429, fakemodel.Allowance(100, resets), fmt.Sprintf(`{"error":{"type":"usage_limit_reached","message":"The usage limit has been reached","resets_at":%d}}`, resets))
 		},
-		"a long context":         stream("context_length_exceeded", "That is too long."),
-		"no money, in a stream":  stream("insufficient_quota", "You have exceeded your current quota."),
-		"a policy, in a stream":  stream("cyber_policy", "This is against the policy."),
-		"a prompt, in a stream":  stream("invalid_prompt", "That is no prompt."),
-		"a limit, in a stream":   stream("usage_limit_reached", "The limit has been reached."),
-		"too long a request":     refused(413, "invalid_request_error", "too_large", "That is too large."),
-		"unprocessable":          refused(422, "invalid_request_error", "unprocessable", "That cannot be done."),
-		"an image that is wrong": refused(400, "invalid_request_error", "invalid_image", "That is no picture."),
+		"a long context":        stream("context_length_exceeded", "That is too long."),
+		"no money, in a stream": stream("insufficient_quota", "You have exceeded your current quota."),
+		"a policy, in a stream": stream("cyber_policy", "This is against the policy."),
+		"a limit, in a stream":  stream("usage_limit_reached", "The limit has been reached."),
 	}
 }
 
