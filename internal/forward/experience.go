@@ -10,7 +10,7 @@ import (
 const (
 	// askedAgain is for an endpoint that has none: its operator may give it one.
 	askedAgain = 6 * time.Hour
-	// muteAgain is for an endpoint that says nothing by them, which one may do that is just ending.
+	// muteAgain is for an endpoint that says nothing by them. An endpoint that is just ending looks the same.
 	muteAgain = 10 * time.Minute
 	// soonAgain is for an answer that says more of the moment than of the endpoint.
 	soonAgain = time.Minute

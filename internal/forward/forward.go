@@ -147,7 +147,7 @@ func (f *Forwarder) let(r *http.Request) (to destination, ok bool) {
 func (f *Forwarder) Close(ctx context.Context) error {
 	f.cancel()
 	f.mu.Lock()
-	f.retargetLocked([sha256.Size]byte{}, destination{}) // nobody gets through
+	f.retargetLocked([sha256.Size]byte{}, destination{}) // no token opens anything any more
 	f.mu.Unlock()
 	err := f.http.Shutdown(ctx)
 	if err != nil {
