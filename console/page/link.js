@@ -2,6 +2,7 @@
 // a new connection whenever one is lost.
 
 import { open, Refused } from './api.js';
+import { begunAnew, sessionKey } from './session.js';
 import { events } from './sse.js';
 
 const shortest = 500;
@@ -37,13 +38,18 @@ export class Link {
 
   async run() {
     for (let pause = shortest; ; pause = Math.min(pause * 2, longest)) {
+      const key = sessionKey();
       try {
         await this.#follow(() => { pause = shortest / 2; });
       } catch (error) {
         if (error instanceof Refused && (error.status === 401 || error.status === 403)) {
           this.#store.setLink({ state: 'out', message: error.message });
-          if (error.status === 401 && !this.#store.runtime) this.#on.neverIn();
-          return;
+          if (error.status === 401 && !this.#store.runtime) {
+            this.#on.neverIn();
+            return;
+          }
+          await begunAnew(key);
+          continue;
         }
       }
       if (document.hidden && this.#store.link.state === 'live' && this.#glanced) {

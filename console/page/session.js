@@ -32,3 +32,16 @@ export function forgetSessionKey() {
     // then there is none
   }
 }
+
+/** Waits until another tab has begun a session in place of that of key. */
+export function begunAnew(key) {
+  return new Promise((resolve) => {
+    const look = () => {
+      if ([null, key].includes(sessionKey())) return;
+      removeEventListener('storage', look);
+      resolve();
+    };
+    addEventListener('storage', look);
+    look();
+  });
+}

@@ -190,8 +190,8 @@ func TestSessionOfTabs(t *testing.T) {
 	other.front()
 	other.login()
 	p.front()
-	p.press("#banners", "Log in")
 	p.sees("#link", "Live")
+	p.until("no banner, once another tab has logged in", "document.querySelector('#banners').innerText.trim() === ''")
 
 	for _, lost := range []string{"localStorage.clear()", "localStorage.setItem('session-key', 'X')"} {
 		p.eval("(" + lost + ", 1)")
