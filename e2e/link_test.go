@@ -3,7 +3,6 @@ package e2e
 import (
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -18,6 +17,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/upgrades"
 )
 
 // A front stands before the scripted model, and does with upgrades what it is told.
@@ -88,45 +88,14 @@ func (f *front) takes(odd http.HandlerFunc) *front {
 	return f
 }
 
-// oddities are what endpoints do with an upgrade that they do not take. The forwarder's tests have more.
-func oddities() map[string]http.HandlerFunc {
-	all := map[string]http.HandlerFunc{
-		"page":      func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>hello</html>") },
-		"elsewhere": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) },
-		"silence":   func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
-		"cut":       spoken(""), "no HTTP": spoken("what?\r\n\r\n"),
-		"no WebSocket": spoken("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: no\r\n\r\n"),
-	}
-	for _, status := range []int{400, 401, 404, 405, 426, 429, 503} {
-		all[fmt.Sprint(status)] = refusing(status)
-	}
-	return all
-}
-
-func refusing(status int) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
-		w.WriteHeader(status)
-		_, _ = io.WriteString(w, `{"error":{"type":"invalid_request_error","code":"invalid_api_key","message":"no"}}`)
-	}
-}
-
-// spoken answers by bytes, and closes.
-func spoken(answer string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
-		conn, _, err := http.NewResponseController(w).Hijack()
-		if err != nil {
-			return
-		}
-		_, _ = io.WriteString(conn, answer)
-		_ = conn.Close()
-	}
-}
-
 // TestUpgrades has an endpoint do each odd thing with an upgrade: it is asked over HTTP, no turn fails,
 // and the next conversation does not try again.
 func TestUpgrades(t *testing.T) {
 	t.Parallel()
-	for name, odd := range oddities() {
+	// What the forwarder makes of the others, its own tests say: codex is told the same of all.
+	refusals := upgrades.Refusals("no")
+	for _, name := range []string{"page", "silence", "cut", "another key", "401", "426", "503"} {
+		odd := refusals[name]
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			model := modeltest.Start(t, fakemodel.Keywords)
@@ -205,7 +174,7 @@ func TestSocketsThatEnd(t *testing.T) {
 	say("cut within an answer", "one")
 	f.cut()
 	say("closed in between", "one")
-	f.takes(refusing(http.StatusNotFound))
+	f.takes(upgrades.Status(http.StatusNotFound))
 	f.cut()
 	say("refused from then on", "one")
 	say("another conversation", "two")
@@ -252,7 +221,7 @@ func TestFailuresByEitherWay(t *testing.T) {
 				model := modeltest.Start(t, fails)
 				f := newFront(t, model)
 				if !socket {
-					f.takes(refusing(http.StatusUpgradeRequired))
+					f.takes(upgrades.Status(http.StatusUpgradeRequired))
 				}
 				p := startOn(t, binary, model, "OPENAI_BASE_URL="+f.URL+"/v1")
 				task := p.begin("m1", "one", "say well")

@@ -15,6 +15,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/upgrades"
 )
 
 // attribute is one of a span, as text.
@@ -37,7 +38,7 @@ func TestModelCallsAreSeen(t *testing.T) {
 			c, model := startCollector(t), modeltest.Start(t, fakemodel.Keywords)
 			f := newFront(t, model)
 			if transport == "http" {
-				f.takes(refusing(404))
+				f.takes(upgrades.Status(404))
 			}
 			p := startOn(t, binary, model, "OPENAI_BASE_URL="+f.URL+"/v1", "OTEL_EXPORTER_OTLP_ENDPOINT="+c.URL, "OTEL_BSP_SCHEDULE_DELAY=50")
 			task := p.sendTraced("00-"+callersTrace+"-"+callersSpan+"-01", "m1", "c1", "run true")

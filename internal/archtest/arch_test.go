@@ -127,6 +127,7 @@ var allowed = map[string][]string{
 	"internal/test/leaktest":         {},
 	"internal/test/leasetest":        {},
 	"internal/test/linktest":         {},
+	"internal/test/upgrades":         {},
 	"internal/sleep":                 {},
 	"internal/test/testnames":        {},
 	"e2e":                            {},

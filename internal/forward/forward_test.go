@@ -41,6 +41,12 @@ func (l *logged) String() string {
 
 func start(t *testing.T) (*Forwarder, *logged) {
 	t.Helper()
+	return startBy(t, func(*http.Transport) {})
+}
+
+// startBy is start with what is set on the way to the endpoints.
+func startBy(t *testing.T, set func(*http.Transport)) (*Forwarder, *logged) {
+	t.Helper()
 	log := &logged{}
 	transport, err := Transport("")
 	if err == nil && (transport.HTTP2 == nil || transport.HTTP2.SendPingTimeout == 0) {
@@ -49,6 +55,7 @@ func start(t *testing.T) (*Forwarder, *logged) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	set(transport)
 	f, err := Listen(transport, func(Call) {}, slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	if err != nil {
 		t.Fatal(err)

@@ -2,7 +2,6 @@ package forward
 
 import (
 	"context"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -49,22 +48,9 @@ func (c *counted) count() int {
 // trusting is a forwarder that trusts an endpoint's certificate.
 func trusting(t *testing.T, c *counted) *Forwarder {
 	t.Helper()
-	transport, err := Transport("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if c.TLS != nil {
-		transport.TLSClientConfig = c.Client().Transport.(*http.Transport).TLSClientConfig.Clone()
-	}
-	f, err := Listen(transport, func(Call) {}, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		defer cancel()
-		if err := f.Close(ctx); err != nil {
-			t.Error(err)
+	f, _ := startBy(t, func(transport *http.Transport) {
+		if c.TLS != nil {
+			transport.TLSClientConfig = c.Client().Transport.(*http.Transport).TLSClientConfig.Clone()
 		}
 	})
 	return f
