@@ -2,6 +2,7 @@ package fakemodel
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -24,6 +25,8 @@ const (
 	Failed    Outcome = "failed"  // by Turn.Fail or Turn.FailStream
 	Cut       Outcome = "cut"     // by Turn.Drop
 	Dropped   Outcome = "dropped" // codex closed the connection, or the server was closed
+	// Interrupted: codex asked for the end of it, by a WebSocket.
+	Interrupted Outcome = "interrupted"
 )
 
 // A Recorded is a request that a server answered or is answering.
@@ -31,7 +34,7 @@ type Recorded struct {
 	Request
 	Seq     int       // counts from 1
 	Arrived time.Time // when it had been read
-	Outcome Outcome   // Completed, Failed, Cut, Dropped, or empty while it goes on
+	Outcome Outcome   // Completed, Failed, Cut, Dropped, Interrupted, or empty while it goes on
 }
 
 // A Server answers the requests of codex. Make one with [New].
@@ -149,7 +152,11 @@ func (t *Turn) finish() Outcome {
 	if t.broken != "" {
 		return t.broken
 	}
-	if context.Cause(t.ctx) != nil {
+	switch cause := context.Cause(t.ctx); {
+	case errors.Is(cause, errInterrupted):
+		t.interrupted()
+		return Interrupted
+	case cause != nil:
 		return Dropped
 	}
 	t.complete()

@@ -3,9 +3,11 @@ package fakemodel
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/coder/websocket"
 )
@@ -20,7 +22,13 @@ type socket struct {
 	// known is the conversation as of each response on this socket.
 	known  map[string][]json.RawMessage
 	warmed int // requests that were to generate nothing
+
+	mu        sync.Mutex              // guards the fields below
+	response  string                  // that is under way; empty between two
+	interrupt context.CancelCauseFunc // ends it
 }
+
+var errInterrupted = errors.New("codex interrupts the response")
 
 // speak takes codex's upgrade, and answers until codex closes the socket or the server ends.
 func (s *Server) speak(w http.ResponseWriter, r *http.Request) {
@@ -43,6 +51,9 @@ func (s *Server) speak(w http.ResponseWriter, r *http.Request) {
 			_, text, err := conn.Read(ctx)
 			if err != nil {
 				return
+			}
+			if k.interrupts(text) {
+				continue
 			}
 			select {
 			case said <- text:
@@ -89,21 +100,51 @@ func (k *socket) take(ctx context.Context, text []byte) bool {
 		_ = k.conn.Close(websocket.StatusUnsupportedData, "the request cannot be read")
 		return false
 	}
-	turn := &Turn{Request: request, ctx: ctx, sink: answer, usage: usage{10, 5}}
+	of, interrupt := context.WithCancelCause(ctx)
+	defer interrupt(nil)
+	turn := &Turn{Request: request, ctx: of, sink: answer, usage: usage{10, 5}}
 	if said.Generate != nil && !*said.Generate { // codex shows what the conversation begins with
 		k.warmed++
 		turn.Seq = -k.warmed // no script has a number of these
 		turn.complete()
-		k.known[turn.id("resp")] = input
+		k.known[turn.response()] = input
 		return true
 	}
 	script, rec := k.server.accept(request)
 	turn.Seq = rec.Seq
+	k.under(turn.response(), interrupt)
 	script(turn)
+	k.under("", nil)
 	how := turn.finish()
 	k.server.settle(rec, how)
-	k.known[turn.id("resp")] = append(input, answer.items...)
+	k.known[turn.response()] = append(input, answer.items...)
 	return how != Cut && how != Dropped
+}
+
+// under notes which response is under way, and what ends it.
+func (k *socket) under(response string, interrupt context.CancelCauseFunc) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.response, k.interrupt = response, interrupt
+}
+
+// interrupts reports whether codex asks for the end of a response, which it does where a message is
+// to be heeded at once, and ends it.
+func (k *socket) interrupts(text []byte) bool {
+	var said struct {
+		Type     string `json:"type"`
+		Response string `json:"response_id"`
+	}
+	const short = 1 << 10
+	if len(text) > short || json.Unmarshal(text, &said) != nil || said.Type != "response.interrupt" {
+		return false
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if said.Response == k.response && k.interrupt != nil {
+		k.interrupt(errInterrupted)
+	}
+	return true
 }
 
 // whole is a request with all that was said before it, as it would be over HTTP.

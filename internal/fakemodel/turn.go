@@ -38,7 +38,7 @@ type message struct {
 
 type usage struct{ in, out int }
 
-// Context ends when codex drops the connection, or the server closes.
+// Context ends when codex drops the connection or interrupts the response, or the server closes.
 func (t *Turn) Context() context.Context { return t.ctx }
 
 // Usage sets the tokens that the response reports at its end; 10 and 5 otherwise.
@@ -152,7 +152,7 @@ func (t *Turn) FailStream(code, text string) {
 	}
 	t.begin()
 	t.event("response.failed", map[string]any{"response": map[string]any{
-		"id": t.id("resp"), "status": "failed", "error": map[string]any{"code": code, "message": text},
+		"id": t.response(), "status": "failed", "error": map[string]any{"code": code, "message": text},
 	}})
 	t.sink.end()
 	t.broken = Failed
@@ -169,7 +169,7 @@ func (t *Turn) Drop() {
 	t.broken = Cut
 }
 
-// Hang waits, silently, until codex drops the connection.
+// Hang waits, silently, until codex drops the connection or interrupts the response.
 func (t *Turn) Hang() {
 	t.begin()
 	t.sink.flush()
@@ -181,7 +181,7 @@ func (t *Turn) begin() {
 	if t.sink.isOpen() {
 		return
 	}
-	t.event("response.created", map[string]any{"response": map[string]any{"id": t.id("resp"), "status": "in_progress"}})
+	t.event("response.created", map[string]any{"response": map[string]any{"id": t.response(), "status": "in_progress"}})
 }
 
 func (t *Turn) done(item map[string]any) {
@@ -192,16 +192,40 @@ func (t *Turn) done(item map[string]any) {
 func (t *Turn) complete() {
 	t.EndMessage("")
 	t.begin()
-	t.event("response.completed", map[string]any{"response": map[string]any{
-		"id": t.id("resp"), "status": "completed",
+	t.event("response.completed", map[string]any{"response": t.ended("completed")})
+	t.sink.end()
+}
+
+// interrupted ends the answer without what of it is not complete.
+func (t *Turn) interrupted() {
+	t.begin()
+	t.event("response.interrupt.accepted", map[string]any{"response_id": t.response()})
+	if t.open != nil {
+		t.event("response.output_item.interrupted", map[string]any{
+			"response_id": t.response(), "item_id": t.open.id, "output_index": t.items,
+		})
+		t.open = nil
+	}
+	response := t.ended("incomplete")
+	response["incomplete_details"] = map[string]any{"reason": "interrupted"}
+	t.event("response.incomplete", map[string]any{"response": response})
+	t.sink.end()
+}
+
+// ended is what the last event says of the response.
+func (t *Turn) ended(status string) map[string]any {
+	return map[string]any{
+		"id": t.response(), "status": status,
 		"usage": map[string]any{
 			"input_tokens": t.usage.in, "input_tokens_details": map[string]any{"cached_tokens": 0},
 			"output_tokens": t.usage.out, "output_tokens_details": map[string]any{"reasoning_tokens": 0},
 			"total_tokens": t.usage.in + t.usage.out,
 		},
-	}})
-	t.sink.end()
+	}
 }
+
+// response is the id of the response, from its first event to its last.
+func (t *Turn) response() string { return "resp_" + strconv.Itoa(t.Seq) }
 
 // id makes an id that is unique among those of this server.
 func (t *Turn) id(kind string) string {
