@@ -98,6 +98,7 @@ func (s *server) call(m message) {
 	case "thread/loaded/list":
 		result = object{"data": []string{}}
 	case "initialize":
+		s.makeQueue()
 		result = object{"userAgent": "fakecodex/0.0.0", "codexHome": s.dir, "platformFamily": "unix", "platformOs": "linux"}
 	case "account/read":
 		result = object{"account": nil, "requiresOpenaiAuth": false}
