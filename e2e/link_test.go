@@ -183,6 +183,21 @@ func TestSocketsThatEnd(t *testing.T) {
 	}
 }
 
+// TestSteerWhereNothingIsInterrupted has an endpoint that knows of no interruption go on with its answer:
+// the message that steers is heeded all the same, without its end.
+func TestSteerWhereNothingIsInterrupted(t *testing.T) {
+	t.Parallel()
+	model := modeltest.Start(t, fakemodel.Keywords)
+	model.GoOn()
+	p := startOn(t, binary, model)
+	id, _ := p.begin("m1", "one", "say first\nhang")["id"].(string)
+	p.modelAsked(1)
+	protocols[0].begin(p, "m2", "one", id, "say other")
+	if task := p.ended(id); state(task) != "TASK_STATE_COMPLETED" || !strings.HasSuffix(text(task), "other") {
+		t.Errorf("%v", task)
+	}
+}
+
 // failures are what endpoints answer a request, by what is said to the model.
 func failures() map[string]func(*fakemodel.Turn) {
 	refused := func(status int, kind, code, message string) func(*fakemodel.Turn) {

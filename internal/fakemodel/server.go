@@ -46,6 +46,7 @@ type Server struct {
 	mu       sync.Mutex // guards the fields below
 	script   Script
 	overHTTP bool // no WebSocket is taken
+	goesOn   bool // with answers that codex interrupts
 	seq      int
 	recorded []*Recorded
 	kept     int // bytes of bodies in recorded
@@ -82,6 +83,20 @@ func (s *Server) takesSockets() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return !s.overHTTP
+}
+
+// GoOn has the server know of no interruption: it goes on with its answer, as an endpoint may that
+// speaks by WebSockets and is not OpenAI's.
+func (s *Server) GoOn() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.goesOn = true
+}
+
+func (s *Server) heedsInterruptions() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.goesOn
 }
 
 // Requests returns the requests so far, oldest first.

@@ -141,7 +141,7 @@ func (k *socket) interrupts(text []byte) bool {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if said.Response == k.response && k.interrupt != nil {
+	if said.Response == k.response && k.interrupt != nil && k.server.heedsInterruptions() {
 		k.interrupt(errInterrupted)
 	}
 	return true

@@ -61,6 +61,11 @@ func (s *relay) wentOn() {
 func (s *relay) run(ctx context.Context) {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
+	s.talk.ignored = func() {
+		s.log.Info("a WebSocket to the model's endpoint is closed: an answer that codex interrupts goes on", "for", heedTime)
+		end()
+	}
+	defer s.talk.calm()
 	var both sync.WaitGroup
 	var parted atomic.Bool // the endpoint's has ended, by itself
 	both.Go(func() {

@@ -16,6 +16,7 @@ var errLong = errors.New("the answer is longer than any model's")
 type talk struct {
 	recorder *recorder
 	spoke    func() // is called for the first word of the endpoint
+	ignored  func() // is called where the endpoint goes on with an answer that codex has interrupted
 
 	mu       sync.Mutex    // guards the fields below
 	next     Call          // what is known of the next call
@@ -24,12 +25,18 @@ type talk struct {
 	answered bool          // and was something
 	left     int           // how many bytes the answer may still have
 	event    event         // the one that is under way
+	waits    *time.Timer   // for the end of an answer that codex has interrupted, or for word of it; or nil
 }
+
+// heedTime is how long an endpoint has to heed an interruption. One that does not know of any goes on
+// with its answer, and codex waits for its end.
+const heedTime = 3 * time.Second
 
 // An event is what is told of an answer by one message.
 type event struct {
 	bytes  int
 	ends   bool // the answer
+	heeds  bool // that codex interrupts it
 	status int  // of one that ends it, as HTTP has it
 }
 
@@ -37,6 +44,11 @@ type event struct {
 func (t *talk) ask(piece []byte, at place) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if at.first && bytes.HasPrefix(piece, []byte(`{"type":"response.interrupt"`)) {
+		t.calmLocked()
+		t.waits = time.AfterFunc(heedTime, t.ignored)
+		return nil
+	}
 	if at.first {
 		if t.left = mostAnswer; t.asked.IsZero() {
 			t.asked = time.Now()
@@ -62,7 +74,9 @@ func (t *talk) answer(piece []byte, at place) error {
 			t.spoke()
 		}
 		t.recorder.first()
-		t.event = read(piece)
+		if t.event = read(piece); t.event.ends || t.event.heeds {
+			t.calmLocked()
+		}
 	}
 	t.event.bytes += len(piece)
 	if t.left -= len(piece); t.left < 0 || t.event.bytes > mostRefusal && t.event.status >= http.StatusBadRequest {
@@ -75,6 +89,20 @@ func (t *talk) answer(piece []byte, at place) error {
 		}
 	}
 	return nil
+}
+
+// calm has nothing be ignored any more.
+func (t *talk) calm() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.calmLocked()
+}
+
+func (t *talk) calmLocked() {
+	if t.waits != nil {
+		t.waits.Stop()
+		t.waits = nil
+	}
 }
 
 // mute reports whether something was asked and nothing answered, although there was time: codex has not
@@ -133,6 +161,8 @@ func kindOf(kind string, status int) event {
 		return event{ends: true, status: http.StatusOK}
 	case "error":
 		return event{ends: true, status: max(status, http.StatusBadRequest)}
+	case "response.interrupt.accepted":
+		return event{heeds: true}
 	}
 	return event{}
 }
