@@ -13,7 +13,7 @@ fi
 # Those on the real codex wait more than they compute. What hangs is given up, and not what a slow
 # machine takes.
 cores=$(getconf _NPROCESSORS_ONLN)
-each=(go test -vet=off -parallel $((2 * cores)) -shuffle=on -timeout 25m) # make lint has vetted them
+each=(go test -vet=off -ldflags=-w -parallel $((2 * cores)) -shuffle=on -timeout 25m) # make lint has vetted them, and nobody debugs them
 ends=(./e2e/...)
 at=$cores # packages at the same time
 if [ -z "${ALL:-}" ]; then
