@@ -4,9 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +18,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
 // bare drives codex app-server with as little as will do: one goroutine that
@@ -58,6 +62,32 @@ func newBare(b *testing.B, start adapter.Launch, more ...string) *bare {
 	d.write(map[string]any{"method": "initialized"})
 	d.open()
 	return d
+}
+
+// alike is how a codex is started as ours is: with the same overrides, environment and folders. Of a
+// folder more that commands may write, codex makes some milliseconds of each turn (0.169.0).
+func alike(b *testing.B, baseURL string, environ ...string) adapter.Launch {
+	b.Helper()
+	dir := b.TempDir()
+	start := adapter.Launch{
+		Provider: adapter.Provider{KeyName: "OPENAI_API_KEY", BaseURL: baseURL},
+		Home:     codextest.Home(b), WorkDir: codextest.Dir(b, "work"), Lean: true,
+		Temp: adapter.Temp{
+			Commands: filepath.Join(dir, "in"), Codex: filepath.Join(dir, "out"), Guard: filepath.Join(dir, "guard"),
+		},
+		Environ: append(progtest.Environ(b), environ...),
+	}
+	for _, dir := range append(start.Temp.Roots(), start.Temp.Codex) {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			b.Fatal(err)
+		}
+	}
+	register, err := start.Temp.KeepRegister(uint32(os.Getuid()))
+	if err = errors.Join(err, adapter.Occupy(start.WorkDir, nil)); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = register.Close() })
+	return start
 }
 
 // unread are the notifications that the runtime asks codex not to send, so that

@@ -2,13 +2,10 @@ package bench
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/linktest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
@@ -23,12 +20,14 @@ type links struct {
 type linkSide struct {
 	name     string
 	upstream *linktest.Upstream
+	codex    int // the process
 	turn     func(errand) (first, whole time.Duration)
 	enter    func(conversation int) // has the turns that follow run there
 
 	took, first sample
-	opened      int   // connections, in the turns
-	up          int64 // bytes, in the turns
+	opened      int           // connections, in the turns
+	up          int64         // bytes, in the turns
+	cpu         time.Duration // of codex, in the turns
 }
 
 // linked starts all sides, and has them take a few turns.
@@ -71,18 +70,14 @@ func distant(b *testing.B, link linktest.Link) (upstream *linktest.Upstream, env
 func bareLink(b *testing.B, name string, link linktest.Link, socket bool) *linkSide {
 	b.Helper()
 	upstream, environ := distant(b, link)
-	launch := adapter.Launch{
-		Provider: adapter.Provider{KeyName: "OPENAI_API_KEY", BaseURL: upstream.URL() + "/v1"},
-		Home:     codextest.Home(b), WorkDir: codextest.Dir(b, "work"), Lean: true,
-		Environ: slices.Concat(progtest.Environ(b), environ),
-	}
+	launch := alike(b, upstream.URL()+"/v1", environ...)
 	var more []string
 	if socket {
 		more = []string{"-c", "model_providers." + launch.Provider.ID() + ".supports_websockets=true"}
 	}
 	d := newBare(b, launch, more...)
 	threads := map[int]string{}
-	return &linkSide{name: name, upstream: upstream, turn: func(e errand) (first, whole time.Duration) {
+	return &linkSide{name: name, upstream: upstream, codex: d.pid, turn: func(e errand) (first, whole time.Duration) {
 		b.Helper()
 		return d.turn(e.text, e.last)
 	}, enter: func(conversation int) {
@@ -102,7 +97,7 @@ func ourLink(b *testing.B, name string, link linktest.Link) *linkSide {
 	p := progtest.Start(b, program, environ...)
 	ours := newClient(b, p.URL, "bench", 0)
 	ours.ready()
-	return &linkSide{name: name, upstream: upstream, turn: func(e errand) (first, whole time.Duration) {
+	return &linkSide{name: name, upstream: upstream, codex: p.Codex(), turn: func(e errand) (first, whole time.Duration) {
 		b.Helper()
 		return ours.stream(e.text, e.all)
 	}, enter: func(conversation int) { ours = ours.in(fmt.Sprint("bench", conversation)) }}

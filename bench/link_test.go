@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/linktest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
 // An errand is a message, and what its answer has to be: the last message of it, and all
@@ -67,6 +68,9 @@ func BenchmarkLink(b *testing.B) {
 // turns takes n turns of each side, in an order of chance.
 func (l *links) turns(n int, e errand) {
 	l.b.Helper()
+	for _, s := range l.sides {
+		s.cpu -= progtest.CPU(l.b, s.codex)
+	}
 	for range n {
 		l.each(func(s *linkSide) {
 			before := s.upstream.Traffic()
@@ -78,6 +82,9 @@ func (l *links) turns(n int, e errand) {
 			s.up += now.Up - before.Up
 		})
 	}
+	for _, s := range l.sides {
+		s.cpu += progtest.CPU(l.b, s.codex)
+	}
 }
 
 // report writes a row for each side, and one for how ours stands to each other one.
@@ -88,6 +95,7 @@ func (l *links) report() {
 		row(l.b, s.name, append(s.took.quantiles(),
 			"first-text-ms", ms(s.first.quantile(.5)),
 			"connections/turn", float64(s.opened)/n,
+			"codex-ms", ms(s.cpu)/n,
 			"up-kB/turn", float64(s.up)/1e3/n)...)
 	}
 	ours := l.sides[len(l.sides)-1]

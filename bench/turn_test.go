@@ -33,11 +33,7 @@ func sides(b *testing.B, settings ...string) pair {
 	b.Helper()
 	model := modeltest.Start(b, fakemodel.Keywords)
 	credential := []string{"OPENAI_API_KEY=" + benchKey, "OPENAI_BASE_URL=" + model.BaseURL()}
-	p := pair{launch: adapter.Launch{
-		Provider: adapter.Provider{KeyName: "OPENAI_API_KEY", BaseURL: model.BaseURL()},
-		Home:     codextest.Home(b), WorkDir: codextest.Dir(b, "work"), Lean: true,
-		Environ: append(progtest.Environ(b), credential...),
-	}}
+	p := pair{launch: alike(b, model.BaseURL(), credential...)}
 	p.program = progtest.Start(b, program, append(credential, settings...)...)
 	p.ours = newClient(b, p.program.URL, "bench", 0)
 	p.ours.ready()
