@@ -61,11 +61,15 @@ func (s *relay) wentOn() {
 func (s *relay) run(ctx context.Context) {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
-	s.talk.ignored = func() {
-		s.log.Info("a WebSocket to the model's endpoint is closed: an answer that codex interrupts goes on", "for", heedTime)
+	s.talk.ignored = func() bool {
+		if s.answers.busy() { // it may be the next word
+			return true
+		}
+		s.log.Info("a WebSocket to the model's endpoint is closed: an answer that codex has interrupted goes on")
 		end()
+		return false
 	}
-	defer s.talk.calm()
+	defer s.talk.heeded()
 	var both sync.WaitGroup
 	var parted atomic.Bool // the endpoint's has ended, by itself
 	both.Go(func() {
@@ -76,6 +80,7 @@ func (s *relay) run(ctx context.Context) {
 		defer end()
 		reason := s.answers.run()
 		parted.Store(true)
+		s.talk.heeded()
 		s.part(reason)
 	})
 	dead := s.keep(ctx)

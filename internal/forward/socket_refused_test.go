@@ -43,12 +43,12 @@ func TestWithoutSockets(t *testing.T) {
 	for name, odd := range upgrades.Refusals(key) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			upgrades := make(chan string, 10)
+			asked := make(chan string, 10)
 			url := endpoint(t, func(w http.ResponseWriter, r *http.Request) {
 				if r.Header.Get("Upgrade") == "" {
 					return
 				}
-				upgrades <- r.URL.Path
+				asked <- r.URL.Path
 				odd(w, r)
 			})
 			f, log := start(t)
@@ -58,8 +58,8 @@ func TestWithoutSockets(t *testing.T) {
 					t.Fatalf("%s: %s", res.Status, log)
 				}
 			}
-			if n := len(upgrades); n < 1 || n > 2 { // one that is cut was perhaps on a connection that had ended
-				t.Errorf("asked %d times", len(upgrades))
+			if n := len(asked); n < 1 || n > 2 { // one that is cut was perhaps on a connection that had ended
+				t.Errorf("asked %d times", len(asked))
 			}
 		})
 	}

@@ -16,7 +16,9 @@ var errLong = errors.New("the answer is longer than any model's")
 type talk struct {
 	recorder *recorder
 	spoke    func() // is called for the first word of the endpoint
-	ignored  func() // is called where the endpoint goes on with an answer that codex has interrupted
+	// ignored is called where the endpoint goes on with an answer that codex has interrupted. If it
+	// reports true, it is called again, later.
+	ignored func() (again bool)
 
 	mu       sync.Mutex    // guards the fields below
 	next     Call          // what is known of the next call
@@ -25,18 +27,15 @@ type talk struct {
 	answered bool          // and was something
 	left     int           // how many bytes the answer may still have
 	event    event         // the one that is under way
-	waits    *time.Timer   // for the end of an answer that codex has interrupted, or for word of it; or nil
+	owed     bool          // an answer: something was asked, and the end has not come
+	waits    *wait         // for an interruption to be heeded; nil where none waits
 }
-
-// heedTime is how long an endpoint has to heed an interruption. One that does not know of any goes on
-// with its answer, and codex waits for its end.
-const heedTime = 3 * time.Second
 
 // An event is what is told of an answer by one message.
 type event struct {
 	bytes  int
 	ends   bool // the answer
-	heeds  bool // that codex interrupts it
+	heeds  bool // it says that the interruption is accepted
 	status int  // of one that ends it, as HTTP has it
 }
 
@@ -44,17 +43,13 @@ type event struct {
 func (t *talk) ask(piece []byte, at place) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if at.first && bytes.HasPrefix(piece, []byte(`{"type":"response.interrupt"`)) {
-		t.calmLocked()
-		t.waits = time.AfterFunc(heedTime, t.ignored)
-		return nil
-	}
 	if at.first {
-		if t.left = mostAnswer; t.asked.IsZero() {
-			t.asked = time.Now()
+		switch kind := typeOf(piece); kind {
+		case "response.create", "": // a long message may have its type behind its first piece
+			t.beginLocked()
+		case "response.interrupt":
+			t.interruptLocked()
 		}
-		t.recorder.begin(t.next)
-		t.took, t.next.Connect = t.next.Connect, 0
 	}
 	// codex shows ahead what a conversation begins with, so that the first turn sends less.
 	if bytes.Contains(piece, []byte(`"generate":false`)) {
@@ -62,6 +57,16 @@ func (t *talk) ask(piece []byte, at place) error {
 		t.next.Connect = t.took
 	}
 	return nil
+}
+
+func (t *talk) beginLocked() {
+	if t.left = mostAnswer; t.asked.IsZero() {
+		t.asked = time.Now()
+	}
+	t.heededLocked()
+	t.owed = true
+	t.recorder.begin(t.next)
+	t.took, t.next.Connect = t.next.Connect, 0
 }
 
 // answer heeds a piece of what the endpoint says.
@@ -74,8 +79,12 @@ func (t *talk) answer(piece []byte, at place) error {
 			t.spoke()
 		}
 		t.recorder.first()
-		if t.event = read(piece); t.event.ends || t.event.heeds {
-			t.calmLocked()
+		switch t.event = read(piece); {
+		case t.event.ends:
+			t.owed = false
+			t.heededLocked()
+		case t.event.heeds:
+			t.acceptedLocked()
 		}
 	}
 	t.event.bytes += len(piece)
@@ -91,20 +100,6 @@ func (t *talk) answer(piece []byte, at place) error {
 	return nil
 }
 
-// calm has nothing be ignored any more.
-func (t *talk) calm() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.calmLocked()
-}
-
-func (t *talk) calmLocked() {
-	if t.waits != nil {
-		t.waits.Stop()
-		t.waits = nil
-	}
-}
-
 // mute reports whether something was asked and nothing answered, although there was time: codex has not
 // left before, as it does where a turn is interrupted.
 func (t *talk) mute(left bool) bool {
@@ -115,10 +110,8 @@ func (t *talk) mute(left bool) bool {
 
 // read reads the first piece of an event. Those that there are many of are told by how they begin.
 func read(piece []byte) event {
-	rest, ok := bytes.CutPrefix(piece, []byte(`{"type":"`))
-	kind, _, _ := bytes.Cut(rest[:min(len(rest), 40)], []byte(`"`))
-	if ok && !bytes.Equal(kind, []byte("error")) {
-		return kindOf(string(kind), http.StatusOK)
+	if kind := typeAhead(piece); kind != "" && kind != "error" {
+		return kindOf(kind, http.StatusOK)
 	}
 	var said struct {
 		Type   string `json:"type"`
@@ -128,6 +121,28 @@ func read(piece []byte) event {
 		return kindOf(said.Type, said.Status)
 	}
 	return begun(piece)
+}
+
+// typeOf is the type of a message, by its first piece; empty where that does not say.
+func typeOf(piece []byte) string {
+	if kind := typeAhead(piece); kind != "" {
+		return kind
+	}
+	var said struct {
+		Type string `json:"type"`
+	}
+	_ = json.Unmarshal(piece, &said)
+	return said.Type
+}
+
+// typeAhead is the type of a message that begins with it, as nearly all do.
+func typeAhead(piece []byte) string {
+	rest, _ := bytes.CutPrefix(piece, []byte(`{"type":"`))
+	if len(rest) == len(piece) {
+		return ""
+	}
+	kind, _, _ := bytes.Cut(rest[:min(len(rest), 40)], []byte(`"`))
+	return string(kind)
 }
 
 // begun reads what there is of a longer event. Its type may come later: what has an error in it first is one.
