@@ -31,6 +31,11 @@ const link = new Link(store, {
     if (before && before.startedAt !== state.startedAt) announce('The runtime was restarted.');
   },
   told: (ids) => refind(ids),
+  inAgain: () => { // what a task's own line took for final is not
+    shown?.close();
+    shown = null;
+    route();
+  },
   neverIn: () => logout?.requestSubmit(), // a cookie without its key: the login begins without either
   task: (row) => {
     const before = store.setTask(row);

@@ -14,7 +14,8 @@ const beginning = 1000; // of a connection, in which it tells of the newest task
 /**
  * Follows /console/api/events for as long as the page lives. on.state and on.task
  * get what comes, on.told the ids of the tasks that a new connection began with.
- * on.neverIn is called where the session was never good for anything in this page.
+ * on.neverIn is called where the session was never good for anything in this page,
+ * on.inAgain where another tab has begun one in place of a session that had ended.
  * A page that nobody sees looks in now and then, for its title: browsers have six
  * connections for one host, and all its tabs share them.
  */
@@ -49,6 +50,7 @@ export class Link {
             return;
           }
           await begunAnew(key);
+          this.#on.inAgain();
           continue;
         }
       }

@@ -179,6 +179,8 @@ func TestSessionOfTabs(t *testing.T) {
 	p.sees(".message", "from the first tab")
 	p.until("no banner, once its stream has the other key", "document.querySelector('#banners').innerText.trim() === ''")
 
+	p.begin("tabs", "say at work\nhang")
+	p.sees(".message", "at work")
 	other.front()
 	other.press(".bar", "Log out")
 	other.sees("label", "Token")
@@ -192,6 +194,8 @@ func TestSessionOfTabs(t *testing.T) {
 	p.front()
 	p.sees("#link", "Live")
 	p.until("no banner, once another tab has logged in", "document.querySelector('#banners').innerText.trim() === ''")
+	p.send("#task-text", "say on as before")
+	p.sees(".message", "on as before")
 
 	for _, lost := range []string{"localStorage.clear()", "localStorage.setItem('session-key', 'X')"} {
 		p.eval("(" + lost + ", 1)")
