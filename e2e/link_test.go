@@ -95,7 +95,10 @@ func TestUpgrades(t *testing.T) {
 	// What the forwarder makes of the others, its own tests say: codex is told the same of all.
 	refusals := upgrades.Refusals("no")
 	for _, name := range []string{"page", "silence", "cut", "another key", "401", "426", "503"} {
-		odd := refusals[name]
+		odd, known := refusals[name]
+		if !known {
+			t.Fatal(name)
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			model := modeltest.Start(t, fakemodel.Keywords)
@@ -183,8 +186,26 @@ func TestSocketsThatEnd(t *testing.T) {
 	}
 }
 
+// TestSteerByASocket has codex interrupt the answer, and go on with what is new by the same socket.
+func TestSteerByASocket(t *testing.T) {
+	t.Parallel()
+	model := modeltest.Start(t, fakemodel.Keywords)
+	f := newFront(t, model)
+	p := startOn(t, binary, model, "OPENAI_BASE_URL="+f.URL+"/v1")
+	id, _ := p.begin("m1", "one", "say first\nhang")["id"].(string)
+	p.modelAsked(1)
+	protocols[0].begin(p, "m2", "one", id, "say other")
+	if task := p.ended(id); state(task) != "TASK_STATE_COMPLETED" || !strings.HasSuffix(text(task), "other") {
+		t.Errorf("%v", task)
+	}
+	requests := model.Requests()
+	if len(requests) != 2 || requests[0].Outcome != fakemodel.Interrupted || !requests[1].Socket || requests[1].Sent > len(requests[1].Body)/2 || f.upgrades.Load() != 1 {
+		t.Errorf("%d upgrades, and %d requests: the first was %s", f.upgrades.Load(), len(requests), requests[0].Outcome)
+	}
+}
+
 // TestSteerWhereNothingIsInterrupted has an endpoint that knows of no interruption go on with its answer:
-// the message that steers is heeded all the same, without its end.
+// the message that steers does not wait for the answer's end.
 func TestSteerWhereNothingIsInterrupted(t *testing.T) {
 	t.Parallel()
 	model := modeltest.Start(t, fakemodel.Keywords)
@@ -195,6 +216,9 @@ func TestSteerWhereNothingIsInterrupted(t *testing.T) {
 	protocols[0].begin(p, "m2", "one", id, "say other")
 	if task := p.ended(id); state(task) != "TASK_STATE_COMPLETED" || !strings.HasSuffix(text(task), "other") {
 		t.Errorf("%v", task)
+	}
+	if log := p.Log(); model.Requests()[0].Outcome != fakemodel.Dropped || !strings.Contains(log, "an answer that codex has interrupted goes on") {
+		t.Errorf("the first request was %s:\n%s", model.Requests()[0].Outcome, log)
 	}
 }
 

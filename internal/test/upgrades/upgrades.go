@@ -7,8 +7,7 @@ import (
 	"strconv"
 )
 
-// Refusals are all that are known, by name. What is read of them quotes words, by which a test
-// can see where it goes.
+// Refusals are all that are known, by name. Some quote words, by which a test sees where they go.
 func Refusals(words string) map[string]http.HandlerFunc {
 	const switching = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: "
 	all := map[string]http.HandlerFunc{
