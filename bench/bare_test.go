@@ -64,8 +64,8 @@ func newBare(b *testing.B, start adapter.Launch, more ...string) *bare {
 	return d
 }
 
-// alike is how a codex is started as ours is: with the same overrides, environment and folders. Of a
-// folder more that commands may write, codex makes some milliseconds of each turn (0.169.0).
+// alike is how a codex is started as ours is: with the same overrides, environment and folders. Each
+// further folder that commands may write costs codex some milliseconds of a turn (0.169.0).
 func alike(b *testing.B, baseURL string, environ ...string) adapter.Launch {
 	b.Helper()
 	dir := b.TempDir()

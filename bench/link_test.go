@@ -69,7 +69,7 @@ func BenchmarkLink(b *testing.B) {
 func (l *links) turns(n int, e errand) {
 	l.b.Helper()
 	for _, s := range l.sides {
-		s.cpu -= progtest.CPU(l.b, s.codex)
+		s.cpu -= progtest.WholeCPU(l.b, s.codex)
 	}
 	for range n {
 		l.each(func(s *linkSide) {
@@ -83,7 +83,7 @@ func (l *links) turns(n int, e errand) {
 		})
 	}
 	for _, s := range l.sides {
-		s.cpu += progtest.CPU(l.b, s.codex)
+		s.cpu += progtest.WholeCPU(l.b, s.codex)
 	}
 }
 

@@ -32,6 +32,27 @@ func CPU(tb testing.TB, pid int) time.Duration {
 	return sum
 }
 
+// WholeCPU is [CPU] with the threads that have ended, to the hundredth of a second.
+func WholeCPU(tb testing.TB, pid int) time.Duration {
+	tb.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), ") ")
+	fields := strings.Fields(rest)
+	const utime, stime, tick = 11, 12, 10 * time.Millisecond // proc_pid_stat(5), without the two before rest
+	var sum time.Duration
+	for _, i := range []int{utime, stime} {
+		ticks, err := strconv.ParseInt(fields[i], 10, 64)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		sum += time.Duration(ticks) * tick
+	}
+	return sum
+}
+
 // Memory returns the resident set of a process and its proportional share of
 // it, in bytes.
 func Memory(tb testing.TB, pid int) (rss, pss int) {
