@@ -30,7 +30,7 @@ func asks(args ...string) func(*config) {
 }
 
 // withMCP adds the server of this binary. It is required, as codex begins a turn without the
-// tools of a server that is still starting (seen on 0.169.0: after about a second).
+// tools of a server that is still starting (seen on 0.169.0, of one that took two seconds).
 func withMCP(args ...string) func(*config) {
 	exe, _ := os.Executable()
 	return asks(append([]string{"-c", fmt.Sprintf(`mcp_servers.asker={command=%q,env={%s="1"},startup_timeout_sec=120,required=true}`, exe, mcpVar)}, args...)...)
