@@ -2,6 +2,7 @@ package fakecodex
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -98,8 +99,9 @@ func (s *server) call(m message) {
 	case "thread/loaded/list":
 		result = object{"data": []string{}}
 	case "initialize":
-		s.makeQueue()
-		result = object{"userAgent": "fakecodex/0.0.0", "codexHome": s.dir, "platformFamily": "unix", "platformOs": "linux"}
+		home := cmp.Or(s.dir, os.Getenv("CODEX_HOME"))
+		makeQueue(home)
+		result = object{"userAgent": "fakecodex/0.0.0", "codexHome": home, "platformFamily": "unix", "platformOs": "linux"}
 	case "account/read":
 		result = object{"account": nil, "requiresOpenaiAuth": false}
 	case "thread/start", "thread/resume", "thread/unsubscribe", "thread/archive", "thread/unarchive", "thread/turns/list",

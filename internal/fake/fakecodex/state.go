@@ -71,12 +71,12 @@ func (s *server) tellLocked(t *thread, method string, params object) {
 
 // makeQueue makes the files of a queue, which codex makes when it starts, and writes when something is
 // put into it.
-func (s *server) makeQueue() {
-	if s.dir == "" {
+func makeQueue(home string) {
+	if home == "" {
 		return
 	}
 	for _, name := range []string{"queue_1.sqlite", "queue_1.sqlite-wal"} {
-		file, err := os.OpenFile(filepath.Join(s.dir, name), os.O_CREATE|os.O_WRONLY, 0o600)
+		file, err := os.OpenFile(filepath.Join(home, name), os.O_CREATE|os.O_WRONLY, 0o600)
 		if err != nil {
 			fatal(1, "fakecodex: %v", err)
 		}
