@@ -38,7 +38,7 @@ type bare struct {
 func newBare(b *testing.B, start adapter.Launch, more ...string) *bare {
 	b.Helper()
 	cmd := exec.Command(codextest.Bin(b), slices.Concat([]string{"app-server"}, start.Args(), more)...)
-	cmd.Dir, cmd.Env = start.WorkDir, start.Env()
+	cmd.Dir, cmd.Env = start.Dir(), start.Env()
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		b.Fatal(err)
@@ -75,7 +75,8 @@ func alike(b *testing.B, baseURL string, environ ...string) adapter.Launch {
 		Temp: adapter.Temp{
 			Commands: filepath.Join(dir, "in"), Codex: filepath.Join(dir, "out"), Guard: filepath.Join(dir, "guard"),
 		},
-		Environ: append(progtest.Environ(b), environ...),
+		Environ:   append(progtest.Environ(b), environ...),
+		Sandboxed: true, Project: adapter.Project{Marker: ".git/HEAD"},
 	}
 	for _, dir := range append(start.Temp.Roots(), start.Temp.Codex) {
 		if err := os.Mkdir(dir, 0o700); err != nil {
