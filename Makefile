@@ -24,7 +24,7 @@ doctor: build codex ## whether make run would run a turn, and what to do if not
 	@scripts/run.sh doctor
 
 test: codex lint ## what each change is tested with: formatting, vet, lint, unit tests with -race, end to end on the real codex
-	@scripts/test.sh
+	@ALL=$(ALL) scripts/test.sh
 
 test-all: codex lint ## the same, and what takes longer: bounds, hostile callers, the console in a browser, the image's programs
 	@ALL=1 scripts/test.sh

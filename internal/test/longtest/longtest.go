@@ -1,5 +1,6 @@
 // Package longtest marks tests that take long by themselves, or look at what few changes touch. make test, which is
-// run for each change, leaves them out (go test -short), make test-all runs them, and so does .ci/run.
+// run for each change, leaves them out (go test -short), make test-all runs them, at night, too, and
+// .ci/run those that are not on the real codex.
 package longtest
 
 import "testing"
