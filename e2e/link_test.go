@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"reflect"
 	"strings"
 	"sync"
@@ -34,20 +32,13 @@ type front struct {
 
 func newFront(t *testing.T, model *modeltest.Model) *front {
 	t.Helper()
-	to, err := url.Parse(model.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
 	f := &front{}
-	on := httputil.NewSingleHostReverseProxy(to)
-	on.FlushInterval = -1
-	on.Transport = &http.Transport{DisableKeepAlives: true}
 	f.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
 			if r.Method == http.MethodPost {
 				f.posts.Add(1)
 			}
-			on.ServeHTTP(w, r)
+			model.ServeHTTP(w, r)
 			return
 		}
 		f.upgrades.Add(1)
@@ -55,7 +46,7 @@ func newFront(t *testing.T, model *modeltest.Model) *front {
 			(*odd)(w, r)
 			return
 		}
-		on.ServeHTTP(w, r.WithContext(f.living(r)))
+		model.ServeHTTP(w, r.WithContext(f.living(r)))
 	}))
 	f.cut()
 	t.Cleanup(f.Close)
