@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/upgrades"
 )
@@ -83,14 +85,13 @@ func (f *front) takes(odd http.HandlerFunc) *front {
 // and the next conversation does not try again.
 func TestUpgrades(t *testing.T) {
 	t.Parallel()
-	// What the forwarder makes of the others, its own tests say: codex is told the same of all.
-	refusals := upgrades.Refusals("no")
-	for _, name := range []string{"page", "silence", "cut", "another key", "401", "426", "503"} {
-		odd, known := refusals[name]
-		if !known {
-			t.Fatal(name)
-		}
+	// What the forwarder makes of each, its own tests say, too: codex is told the same of all.
+	always := []string{"page", "silence", "cut", "another key", "401", "426", "503"}
+	for name, odd := range upgrades.Refusals("no") {
 		t.Run(name, func(t *testing.T) {
+			if !slices.Contains(always, name) {
+				longtest.Mark(t)
+			}
 			t.Parallel()
 			model := modeltest.Start(t, fakemodel.Keywords)
 			f := newFront(t, model).takes(odd)
@@ -237,14 +238,23 @@ func failures() map[string]func(*fakemodel.Turn) {
 		"no money, in a stream": stream("insufficient_quota", "You have exceeded your current quota."),
 		"a policy, in a stream": stream("cyber_policy", "This is against the policy."),
 		"a limit, in a stream":  stream("usage_limit_reached", "The limit has been reached."),
+
+		"a prompt, in a stream":  stream("invalid_prompt", "That is no prompt."),
+		"too long a request":     refused(413, "invalid_request_error", "too_large", "That is too large."),
+		"unprocessable":          refused(422, "invalid_request_error", "unprocessable", "That cannot be done."),
+		"an image that is wrong": refused(400, "invalid_request_error", "invalid_image", "That is no picture."),
 	}
 }
 
 // TestFailuresByEitherWay has each failure mean by a WebSocket what it means over HTTP.
 func TestFailuresByEitherWay(t *testing.T) {
 	t.Parallel()
+	alike := []string{"a prompt, in a stream", "too long a request", "unprocessable", "an image that is wrong"} // to others, for us
 	for name, fails := range failures() {
 		t.Run(name, func(t *testing.T) {
+			if slices.Contains(alike, name) {
+				longtest.Mark(t)
+			}
 			t.Parallel()
 			failed := map[bool]object{}
 			for _, socket := range []bool{true, false} {
