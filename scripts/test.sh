@@ -13,7 +13,7 @@ fi
 # Those on the real codex wait more than they compute. What hangs is given up, and not what a slow
 # machine takes.
 cores=$(getconf _NPROCESSORS_ONLN)
-each=(go test -vet=off -ldflags=-w -parallel $((2 * cores)) -shuffle=on -timeout 25m) # make lint has vetted them, and nobody debugs them
+each=(go test -vet=off -ldflags=-w -parallel $((2 * cores)) -shuffle=on -timeout 25m) # make lint has vetted them; -w leaves out what debuggers read
 real=("${each[@]}")
 [ "${ALL:-}" = 1 ] || real+=(-short)
 ends=(./e2e/browser ./e2e/chaos ./e2e/hostile ./e2e/image)

@@ -6,15 +6,15 @@ const (
 	// heedTime is how long an endpoint has to heed an interruption. One that knows of none goes on with
 	// its answer, and codex waits for its end.
 	heedTime = 3 * time.Second
-	// acceptedTime is how long one has that says it has heeded it.
+	// acceptedTime is how long an endpoint has to end an answer of which it has accepted the interruption.
 	acceptedTime = time.Minute
 )
 
 // A wait is one for an interruption to be heeded.
 type wait struct{ timer *time.Timer }
 
-// interruptLocked notes that codex interrupts the answer. One that has come to its end meanwhile is
-// none: the endpoint has no word for that, or says that it is too late.
+// interruptLocked notes that codex interrupts the answer. Nothing waits where the answer has come to its
+// end meanwhile: the endpoint says nothing then, or that it is too late.
 func (t *talk) interruptLocked() {
 	if !t.owed || t.waits != nil {
 		return
