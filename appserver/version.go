@@ -5,9 +5,25 @@ import (
 	"strings"
 )
 
+// The two files beside this one are the only places of the program that name versions of codex. Everything
+// else goes by what a codex says of itself: [ReadProtocol].
+
 //go:embed CODEX_VERSION
 var pinned string
 
-// PinnedVersion returns the version of codex that this package was written
-// for. The file CODEX_VERSION is the only place that names it.
+//go:embed CODEX_WINDOW
+var window string
+
+// PinnedVersion returns the version of codex that this package was written for.
 func PinnedVersion() string { return strings.TrimSpace(pinned) }
+
+// TriedVersions returns the versions that the tests were run with (make compat), the oldest first. The
+// pinned one is among them.
+func TriedVersions() (all []string) {
+	for line := range strings.Lines(window) {
+		if version, _, _ := strings.Cut(strings.TrimSpace(line), " "); version != "" && version != "#" {
+			all = append(all, version)
+		}
+	}
+	return all
+}

@@ -7,7 +7,8 @@ import "time"
 // left out, texts are empty.
 type State struct {
 	Version   string    `json:"version"`
-	Codex     string    `json:"codex"` // the version that runs, "" while none does
+	Codex     string    `json:"codex"`     // the version that runs, "" while none does
+	CodexNote string    `json:"codexNote"` // what is to be known of it
 	StartedAt time.Time `json:"startedAt"`
 	Scripted  bool      `json:"scripted"` // the built-in model answers, and no real one
 	WorkDir   string    `json:"workdir"`

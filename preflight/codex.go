@@ -19,31 +19,54 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 )
 
-// Codex checks that bin is a codex of the wanted version and starts in the
-// given environment, as the user that it is to run as. If it does not, the answer says why:
-// a missing file, a missing permission and a foreign architecture look alike to who runs it.
-func Codex(bin, version string, env []string, user *asuser.User) Check {
-	return Check{"codex", func(ctx context.Context) Result { return checkCodex(ctx, bin, version, env, user) }}
+// A Program is a codex, and how it is started.
+type Program struct {
+	Bin  string
+	Env  []string
+	User *asuser.User // that it runs as; nil is ours
 }
 
-func checkCodex(ctx context.Context, bin, version string, env []string, user *asuser.User) Result {
-	get := "install it (make codex, or npm install -g @openai/codex@" + version + ") and point CODEX_BIN at it"
-	if why := unstartable(bin); why != "" {
-		return fail(why, get)
+// Codex checks that a program is a codex that starts. If it does not, the answer says why: a missing file,
+// a missing permission and a foreign architecture look alike to who runs it. What its version means is said
+// by judge; get is what to do where there is no codex.
+func Codex(p Program, get string, judge func(ctx context.Context, version string) Result) Check {
+	return Check{"codex", func(ctx context.Context) Result {
+		version, why := p.Version(ctx)
+		if why != "" {
+			return fail(why, get)
+		}
+		return judge(ctx, version)
+	}}
+}
+
+// Version asks a program for its version. Where it is no codex that starts, it says why.
+func (p Program) Version(ctx context.Context) (version, why string) {
+	if why := unstartable(p.Bin); why != "" {
+		return "", why
 	}
-	out, said, err := command{argv: []string{bin, "--version"}, user: user, env: env, limit: 10 * time.Second}.run(ctx)
+	out, said, err := p.command("--version").run(ctx)
 	if err != nil {
-		return fail(strings.TrimSpace(fmt.Sprintf("%s --version: %v %s", bin, err, said)), get)
+		return "", strings.TrimSpace(fmt.Sprintf("%s --version: %v %s", p.Bin, err, said))
 	}
 	found := strings.TrimSpace(out)
-	name, number, _ := strings.Cut(found, " ")
-	switch {
-	case name != "codex-cli":
-		return fail(fmt.Sprintf("%s is not codex: it calls itself %.60q", bin, found), get)
-	case number != version:
-		return fail(fmt.Sprintf("%s is codex %.60s; this runtime is made and tested for %s", bin, number, version), get)
+	name, version, _ := strings.Cut(found, " ")
+	if name != "codex-cli" {
+		return "", fmt.Sprintf("%s is not codex: it calls itself %.60q", p.Bin, found)
 	}
-	return ok(number + " at " + bin)
+	return fmt.Sprintf("%.60s", version), ""
+}
+
+// Describe has a codex write what it says of its protocol into a folder, a JSON schema for each type.
+func (p Program) Describe(ctx context.Context, folder string) error {
+	_, said, err := p.command("app-server", "generate-json-schema", "--experimental", "--out", folder).run(ctx)
+	if err != nil {
+		return fmt.Errorf("%s app-server generate-json-schema: %w %s", p.Bin, err, said)
+	}
+	return nil
+}
+
+func (p Program) command(args ...string) command {
+	return command{argv: append([]string{p.Bin}, args...), user: p.User, env: p.Env, limit: 10 * time.Second}
 }
 
 // unstartable says why the file at bin cannot be run, or "" if nothing speaks

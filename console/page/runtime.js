@@ -27,7 +27,7 @@ export class RuntimePanel {
       this.#card('ready', 'Readiness', s.ready, readiness),
       this.#card('queue', 'Queue', s.queue && { ...s.queue, titles: this.#titles(s.queue) }, queue),
       this.#card('account', 'Account and limits', { account: s.account, limits: s.limits }, account),
-      this.#card('child', 'Codex', { child: s.child, codex: s.codex, model: s.model, scripted: s.scripted }, child),
+      this.#card('child', 'Codex', { child: s.child, codex: s.codex, codexNote: s.codexNote, model: s.model, scripted: s.scripted }, child),
       this.#card('policy', 'What codex may do', { ...s.policy, workdir: s.workdir }, policy),
       s.platform && this.#card('platform', 'Platform', s.platform, platform),
       this.#card('threads', 'Threads', s.threads, threads),
@@ -104,12 +104,13 @@ function account({ account: who, limits }) {
   ];
 }
 
-function child({ child: c, codex, model, scripted }) {
+function child({ child: c, codex, codexNote, model, scripted }) {
   const started = time(c?.startedAt);
   return [
     facts(['Model', scripted ? 'the built-in scripted model, no intelligence' : [model?.name, model?.provider].filter(Boolean).join(' · ')], ['Version', codex],
       ['Process', c?.state], ['Process id', c?.pid ? String(c.pid) : ''], ['Age', started && h('span', { title: exact(started) }, span(Date.now() - started))],
       ['Restarts', c?.restarts !== undefined ? count(c.restarts) : ''], ['Memory', c?.memoryBytes ? bytes(c.memoryBytes) : '']),
+    codexNote && quiet(`${codexNote}.`),
     c?.error && h('p', { class: 'problem', dir: 'auto' }, c.error),
   ];
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/presence"
 	"github.com/Molecule-AI/molecule-codex-runtime/console"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/codexfit"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/readiness"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/resident"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
@@ -102,7 +103,7 @@ func (o *Overview) State(ctx context.Context) console.State {
 	ready := o.Ready.Glance()
 	o.account.want(health.Child.Pid, health.Hold != nil)
 	state := console.State{
-		Version: o.Version, Codex: health.Child.Version, StartedAt: o.started, Scripted: o.s.Scripted(), WorkDir: o.s.WorkDir,
+		Version: o.Version, Codex: health.Child.Version, CodexNote: codexfit.Untried(health.Child.Version), StartedAt: o.started, Scripted: o.s.Scripted(), WorkDir: o.s.WorkDir,
 		Model:    console.Model{Name: now.Model, Provider: o.provider(health)},
 		Policy:   console.Policy{Sandbox: o.s.Sandbox, Approval: o.s.ApprovalPolicy},
 		Ready:    console.Ready{OK: ready.OK},

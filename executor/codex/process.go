@@ -8,9 +8,6 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 )
 
-// Pinned is the version of codex that the driver is made for.
-func Pinned() string { return appserver.PinnedVersion() }
-
 // A Process says how codex is started. Bin must be set.
 type Process struct {
 	Bin  string   // the binary

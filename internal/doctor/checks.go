@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/codexfit"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextemp"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fence"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/launch"
@@ -19,11 +19,11 @@ import (
 
 // checks returns what has to hold for a turn to run. Doctor and readiness ask
 // the same; doctor's codex works in a scratch.
-func checks(s settings.Settings, environ []string, fenced fence.Fence, at scratch) []preflight.Check {
+func checks(s settings.Settings, environ []string, fenced fence.Fence, at scratch, fit *codexfit.Fit) []preflight.Check {
 	start, _, _, _ := adapter.Look(launch.Setup(s, environ, "")) // what is wrong with it has a check of its own
 	env := at.env(start.BareEnv())
 	all := []preflight.Check{
-		preflight.Codex(s.CodexBin, codex.Pinned(), env, s.User),
+		fit.Check(),
 		userCheck(s, environ, fenced),
 		preflight.Sandbox(preflight.SandboxProbe{
 			Bin: s.CodexBin, Mode: s.Sandbox, Env: env, Home: at.or(s.CodexHome), User: s.User, Through: fenced.Argv, Contained: s.InContainer,
@@ -145,7 +145,7 @@ func withoutSecrets(report preflight.Report, redact *logging.Redactor) preflight
 }
 
 // Turn returns what has to hold for a turn to run: what readiness asks of a runtime whose codex works all the time, with
-// temp as the temp directory of its commands.
-func Turn(s settings.Settings, environ []string, fenced fence.Fence, temp string) []preflight.Check {
-	return checks(s, environ, fenced, scratch{tmp: temp})
+// temp as the temp directory of its commands, and what is known of that codex.
+func Turn(s settings.Settings, environ []string, fenced fence.Fence, temp string, fit *codexfit.Fit) []preflight.Check {
+	return checks(s, environ, fenced, scratch{tmp: temp}, fit)
 }

@@ -8,8 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/codexfit"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakeplatform"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fence"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/launch"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
 	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
@@ -105,7 +107,7 @@ func TestNetworkCheck(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got preflight.Result
-			for _, check := range checks(s, environ, fence.Fence{}, scratch{}) {
+			for _, check := range checks(s, environ, fence.Fence{}, scratch{}, codexfit.New(launch.Program(s, environ))) {
 				if check.Name == "network" {
 					got = check.Do(t.Context())
 				}

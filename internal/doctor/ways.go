@@ -4,7 +4,9 @@ import (
 	"context"
 	"slices"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/codexfit"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fence"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/launch"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/secrets"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
@@ -63,7 +65,8 @@ func channelChecks(c Case, at scratch) []preflight.Check {
 // turnChecks are what has to hold for a turn, however its message comes.
 func turnChecks(c Case, at scratch) []preflight.Check {
 	s, environ := c.Settings, c.Environ
-	return append(checks(s, environ, fence.Make(context.Background(), s, secrets.Of(s, environ).Known), at), accountCheck(c, at), stateCheck(s.StateDir), skewCheck(s, modelTime(s, environ)...))
+	fit := codexfit.New(launch.Program(s, environ))
+	return append(checks(s, environ, fence.Make(context.Background(), s, secrets.Of(s, environ).Known), at, fit), accountCheck(c, at), stateCheck(s.StateDir), skewCheck(s, modelTime(s, environ)...))
 }
 
 // mcpChecks are those of runtime mcp, which starts no codex.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/attachments"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/codexfit"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/launch"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/metrics"
@@ -23,6 +24,15 @@ type Ground struct {
 	Files   *attachments.Shared
 	Heard   *Heard
 	Wire    *wirelog.Recorder // nil unless codex's messages are to be kept
+}
+
+// Identity is what the agent says of itself, with the codex that runs.
+func (g *Ground) Identity() adapter.Identity {
+	id := g.Options.Identity()
+	if id.Codex = g.Codex.Fit.Runs(); id.Codex != "" && !codexfit.Tried(id.Codex) {
+		id.Codex += ", with which this runtime was not tried"
+	}
+	return id
 }
 
 // A StateError says that the state cannot be used.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/codexfit"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextemp"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fence"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
@@ -36,6 +37,7 @@ type Codex struct {
 	Setup *adapter.Setup  // says how, for each start anew
 	Temp  *codextemp.Temp // of codex and its commands
 	Fence fence.Fence     // that it is started through
+	Fit   *codexfit.Fit   // whether it does what is needed of it
 
 	cfg      Config
 	s        settings.Settings
@@ -114,6 +116,7 @@ func (c *Codex) setUp() error {
 		cfg.Logins = c.logins
 	}
 	c.Setup = adapter.NewSetup(cfg)
+	c.Fit = codexfit.New(Program(c.s, c.cfg.Environ))
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
+	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
 )
 
 // configWait is how long a container may run before its config.yaml is there.
@@ -56,6 +57,12 @@ func base(s settings.Settings, environ []string, scriptedURL string) adapter.Lau
 		l.Provider.ScriptedURL = scriptedURL
 	}
 	return l
+}
+
+// Program is the codex that would be started, to be asked about itself.
+func Program(s settings.Settings, environ []string) preflight.Program {
+	start, _, _, _ := adapter.Look(Setup(s, environ, "")) // what is wrong with it has a check of its own
+	return preflight.Program{Bin: s.CodexBin, Env: start.BareEnv(), User: s.User}
 }
 
 // Setup is what is known of the start of codex; checks look at it, too.

@@ -1,10 +1,12 @@
 package readiness
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/codexfit"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/resident"
 	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
 )
@@ -14,7 +16,7 @@ import (
 type Gauges struct {
 	ready *Readiness
 
-	maxTurns, slots, full, questions, bytes, threads, memory, childUp, since, isReady, checks *prometheus.Desc
+	maxTurns, slots, full, questions, bytes, threads, memory, childUp, codex, since, isReady, checks *prometheus.Desc
 }
 
 // NewGauges returns those of a readiness.
@@ -32,6 +34,7 @@ func NewGauges(ready *Readiness) *Gauges {
 		threads:   desc("threads_loaded", "Threads that are loaded in codex."),
 		memory:    desc("child_memory_bytes", "Resident memory, of codex and of the commands that it runs; on Linux only.", "of"),
 		childUp:   desc("child_up", "1 while codex runs and has answered."),
+		codex:     desc("codex_info", "1, for the codex that runs: its version, and whether this runtime was tried with it.", "version", "tried"),
 		since:     desc("child_state_seconds", "How long codex has been in the state that it is in, up or not."),
 		isReady:   desc("ready", "1 if a turn would run, as /readyz has it but for asking codex; 0 also before that is known."),
 		checks:    desc("check", "1 if a check of readiness passed when it was made last; they are made anew when they are old.", "check"),
@@ -40,7 +43,7 @@ func NewGauges(ready *Readiness) *Gauges {
 
 // Describe implements [prometheus.Collector].
 func (g *Gauges) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{g.maxTurns, g.slots, g.full, g.questions, g.bytes, g.threads, g.memory, g.childUp, g.since, g.isReady, g.checks} {
+	for _, d := range []*prometheus.Desc{g.maxTurns, g.slots, g.full, g.questions, g.bytes, g.threads, g.memory, g.childUp, g.codex, g.since, g.isReady, g.checks} {
 		out <- d
 	}
 }
@@ -61,6 +64,9 @@ func (g *Gauges) Collect(out chan<- prometheus.Metric) {
 	tell(g.bytes, float64(health.Bytes))
 	tell(g.threads, float64(health.Threads))
 	tell(g.childUp, truth(health.Child.State == "ready"))
+	if version := health.Child.Version; version != "" {
+		tell(g.codex, 1, version, strconv.FormatBool(codexfit.Tried(version)))
+	}
 	tell(g.since, time.Since(health.Child.Since).Seconds())
 	if codex, commands, ok := resident.Of(health.Child.Pid); ok && health.Child.Pid > 0 {
 		tell(g.memory, float64(codex), "codex")

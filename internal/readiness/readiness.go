@@ -65,7 +65,7 @@ type Glance struct {
 func (r *Readiness) Glance() Glance {
 	report := r.Checks.Known()
 	health := r.Turns.Health()
-	child := server.Check{Name: "child", OK: health.Child.Error == "", Message: health.Child.State}
+	child := server.Check{Name: "child", OK: health.Child.Error == "", Message: standing(health.Child)}
 	if !child.OK {
 		child.Message += ": " + health.Child.Error
 	}
@@ -119,10 +119,18 @@ func modelCheck(hold *executor.Hold) server.Check {
 	return check
 }
 
+// standing is how a child is, and which codex it is.
+func standing(child executor.ChildHealth) string {
+	if child.Version == "" {
+		return child.State
+	}
+	return child.State + ", codex " + child.Version
+}
+
 // child accepts a child that answers or is about to start: it does so within a
 // fraction of a second, and a message waits for it.
 func (r *Readiness) child(ctx context.Context, child executor.ChildHealth) server.Check {
-	check := server.Check{Name: "child", OK: child.Error == "", Message: child.State}
+	check := server.Check{Name: "child", OK: child.Error == "", Message: standing(child)}
 	switch err := r.pulse.feel(ctx, r.wg.Go, r.Turns.Ping); {
 	case child.Error != "":
 		check.Message += ": " + child.Error

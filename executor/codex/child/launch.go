@@ -1,6 +1,10 @@
 package child
 
-import "github.com/Molecule-AI/molecule-codex-runtime/internal/within"
+import (
+	"context"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/within"
+)
 
 // A Launch is what may differ from one start of codex to the next.
 type Launch struct {
@@ -26,6 +30,9 @@ type Launch struct {
 	// writes; none if they have codex's own, TMPDIR of Env.
 	Temp []string
 
+	// Unfit says why the codex that starts meanwhile is not to be used; empty if it is. Nil uses each one.
+	Unfit func(context.Context) string
+
 	// ModelProvider is the one that threads are to ask, by codex's name for it: a thread
 	// that was begun with another would go on asking that. Empty leaves it to codex.
 	ModelProvider string
@@ -36,3 +43,14 @@ type Launch struct {
 type Unready string
 
 func (u Unready) Error() string { return string(u) }
+
+// looked has it be said whether the codex that starts meanwhile is to be used.
+func (l Launch) looked(ctx context.Context) <-chan string {
+	why := make(chan string, 1)
+	if l.Unfit == nil {
+		why <- ""
+		return why
+	}
+	go func() { why <- l.Unfit(ctx) }()
+	return why
+}

@@ -2,6 +2,7 @@ package child
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"sync"
@@ -177,7 +178,15 @@ func (s *Supervisor) startChild() (*Child, error) {
 	cfg := s.cfg.Codex
 	cfg.Args, cfg.Env = slices.Concat(launch.Args, cfg.Args), launch.Env
 	began := time.Now()
+	unfit := launch.looked(s.quit)
 	client, err := appserver.Start(s.quit, cfg)
+	why := <-unfit // one that is not fit may well not start either
+	if err == nil && why != "" {
+		err = client.Close()
+	}
+	if why != "" {
+		err = errors.Join(Unready(why), err)
+	}
 	if err != nil {
 		return nil, StartError{err}
 	}

@@ -31,7 +31,7 @@ type space struct {
 	recorder *toolset.Recorder
 	door     codextools.Door
 	joined   host.Later[presence.Presence]
-	shown    adapter.Identity
+	shown    func() adapter.Identity
 	own      atomic.Pointer[any] // the card that the agent has given itself
 }
 
@@ -41,7 +41,7 @@ type spaces []*space
 func openSpaces(life *host.Life, g *host.Ground) (spaces, error) {
 	all, turns := make(spaces, 0, len(g.Settings.Spaces)), toolset.Turns()
 	for _, w := range g.Settings.Spaces {
-		m := &space{id: w.ID, url: w.URL, shown: g.Identity()}
+		m := &space{id: w.ID, url: w.URL, shown: g.Identity}
 		cfg := secrets.SpaceConfig(g.Settings, w)
 		cfg.Seen, cfg.Observe = g.Redact.Newest(secrets.MostGiven), g.Calls
 		cfg.OnUnauthorized = func(ctx context.Context) error { return m.joined.Get().Register(ctx) }
@@ -122,7 +122,7 @@ func (m *space) card() any {
 	if own := m.own.Load(); own != nil {
 		return *own
 	}
-	card := adapter.Card(m.shown, "")
+	card := adapter.Card(m.shown(), "")
 	out := map[string]any{"name": card.Name, "description": card.Description, "version": card.Version, "skills": []any{},
 		"capabilities": map[string]any{"streaming": false, "pushNotifications": false}}
 	if raw, err := json.Marshal(card.Skills); err == nil && len(card.Skills) > 0 {

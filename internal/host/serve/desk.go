@@ -29,7 +29,7 @@ func openDesk(life *host.Life, g *host.Ground, l *link) (_ *desk, err error) {
 		return nil, nil
 	}
 	s := g.Settings
-	d := &desk{link: l, heard: g.Heard, face: newFace(g.Options, configured(g.Codex.Setup))}
+	d := &desk{link: l, heard: g.Heard, face: newFace(g, configured(g.Codex.Setup))}
 	d.recorder = toolset.NewRecorder(l.client, g.Redact.String, g.Logger)
 	life.GoesOn(d.recorder.Run)
 	d.set = codextools.New(s, codextools.OwnCard{Teller: l.teller(g.Heard), Remember: d.face.remember}, g.Redact, toolset.Config{

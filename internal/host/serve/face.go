@@ -17,14 +17,15 @@ import (
 // A face is what a workspace shows of itself: its card, by what its configuration says of it.
 type face struct {
 	host.Options
+	shown  func() adapter.Identity // but for what the configuration says
 	source source
 	url    string              // by which it is called
 	own    atomic.Pointer[any] // the card that the agent has given itself; nil if it has not
 }
 
-func newFace(o host.Options, from source) *face {
-	s := o.Settings
-	return &face{Options: o, source: from, url: platform.WorkspaceURL(s.WorkspaceURL, hostname(), portOf(s.Addr))}
+func newFace(g *host.Ground, from source) *face {
+	s := g.Settings
+	return &face{Options: g.Options, shown: g.Identity, source: from, url: platform.WorkspaceURL(s.WorkspaceURL, hostname(), portOf(s.Addr))}
 }
 
 // card is the agent card as the platform keeps it: the form that old and new readers
@@ -45,7 +46,7 @@ func (f *face) card() any {
 // identity is what the card says of the agent: what the workspace's configuration calls
 // it, as it is now.
 func (f *face) identity() adapter.Identity {
-	id, d := f.Identity(), f.source.describe()
+	id, d := f.shown(), f.source.describe()
 	id.Name, id.Description = d.Name, d.Description
 	return id
 }

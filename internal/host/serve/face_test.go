@@ -30,7 +30,7 @@ func TestCardOfTheAgentItself(t *testing.T) {
 	s := settings.Settings{WorkspaceID: "w", PlatformURL: double.URL, ConfigsDir: t.TempDir(), WorkDir: t.TempDir()}
 	s.WorkspaceToken = settings.NewSecret("token")
 	o := host.Options{Settings: s, Redact: logging.NewRedactor(), Logger: slog.New(slog.DiscardHandler)}
-	m := &face{Options: o, url: "http://ws:8000", source: source{describe: func() description { return description{Name: "Ada"} }}}
+	m := &face{Options: o, shown: o.Identity, url: "http://ws:8000", source: source{describe: func() description { return description{Name: "Ada"} }}}
 	l := &link{client: platform.New(secrets.PlatformConfig(s, o.Redact))}
 	l.speaker = platform.NewSpeaker(l.client)
 	defer l.client.Close()

@@ -10,7 +10,6 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/console"
 	"github.com/Molecule-AI/molecule-codex-runtime/console/sources"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/doctor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/giveback"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/host"
@@ -105,7 +104,7 @@ func (r *runtime) Recover(ctx context.Context) error { return r.Engine.Recover(c
 func (r *runtime) Serve(ctx context.Context) error {
 	s := r.Settings
 	r.Logger.Info("listening", "addr", s.Addr, "version", r.Version,
-		"codex_pin", codex.Pinned(), "sandbox", s.Sandbox, "sandbox_note", s.SandboxNote, "codex_user", launch.UserNote(s.User), "approval_policy", s.ApprovalPolicy)
+		"sandbox", s.Sandbox, "sandbox_note", s.SandboxNote, "codex_user", launch.UserNote(s.User), "approval_policy", s.ApprovalPolicy)
 	warnOpen(r.Logger, s)
 	if err := r.server.Serve(ctx, r.listener); err != nil {
 		return fmt.Errorf("serve: %w", err)

@@ -1,0 +1,132 @@
+// Package codexfit says whether the codex at hand does what the runtime needs of it. It goes by what that says
+// of its protocol, and not by its version: a newer one runs where it holds what is used. The versions that
+// were tried are known, so that people hear where they are on their own.
+package codexfit
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/remove"
+	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
+)
+
+// lookLimit is what a look may take. It takes a quarter of a second where nothing else runs.
+const lookLimit = 20 * time.Second
+
+// A Fit looks at one codex, once for each version and file that it finds in its place. Its methods may be
+// called concurrently.
+type Fit struct {
+	program preflight.Program
+
+	mu    sync.Mutex // held during a look, so that there is one for all who ask
+	found Found
+	of    identity // of what was found; the zero one is nothing
+
+	runs atomic.Pointer[string] // the version that was started last
+}
+
+// New returns a fit that has looked at nothing yet.
+func New(program preflight.Program) *Fit { return &Fit{program: program} }
+
+// Found is what a codex was found to be.
+type Found struct {
+	Version string
+	Missing []codex.Missing
+	Err     error // why it is not known what is missing
+}
+
+// identity tells one installed codex from the next. A launcher stays the same file when what it launches is
+// another, and an update of one version need not change its number.
+type identity struct {
+	version  string
+	dev, ino uint64
+	size     int64
+	modified time.Time
+}
+
+func (f *Fit) identify(version string) (id identity) {
+	info, err := os.Stat(f.program.Bin)
+	if err != nil {
+		return identity{}
+	}
+	id = identity{version: version, size: info.Size(), modified: info.ModTime()}
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		id.dev, id.ino = uint64(stat.Dev), stat.Ino //nolint:unconvert // Dev is signed on some systems
+	}
+	return id
+}
+
+// Look says what the codex of a version, that was just asked for it, is.
+func (f *Fit) Look(ctx context.Context, version string) Found {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	id := f.identify(version)
+	if id != (identity{}) && id == f.of {
+		return f.found
+	}
+	missing, err := f.read(ctx)
+	found := Found{Version: version, Missing: missing, Err: err}
+	if err == nil {
+		f.found, f.of = found, id
+	}
+	return found
+}
+
+// read has codex describe itself, and reads that.
+func (f *Fit) read(ctx context.Context) (missing []codex.Missing, err error) {
+	ctx, cancel := context.WithTimeout(ctx, lookLimit)
+	defer cancel()
+	user := f.program.User
+	dir, err := asuser.Value(user, func() (string, error) { return os.MkdirTemp("", "runtime-codex-") })
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = user.Do(func() error { return remove.All(dir) }) }()
+	described := f.program
+	described.Env = append(slices.Clone(described.Env), "CODEX_HOME="+dir) // where it makes folders, too
+	folder := filepath.Join(dir, "schema")
+	if err := described.Describe(ctx, folder); err != nil {
+		return nil, err
+	}
+	return asuser.Value(user, func() ([]codex.Missing, error) { return codex.MissingIn(os.DirFS(folder)) })
+}
+
+// Refusal says why no turn can run with the codex that is installed and is started now; empty if one can, and
+// where that is not known. What keeps a codex from starting at all is not said.
+func (f *Fit) Refusal(ctx context.Context) string {
+	version, why := f.program.Version(ctx)
+	if why != "" {
+		return ""
+	}
+	f.runs.Store(&version)
+	found := f.Look(ctx, version)
+	if found.broken() == "" {
+		return ""
+	}
+	return fmt.Sprintf("codex %s cannot be used: it does not have %s; %s", version, found.broken(), Install())
+}
+
+// Runs is the version that was asked about for a start last; empty before the first.
+func (f *Fit) Runs() string {
+	if version := f.runs.Load(); version != nil {
+		return *version
+	}
+	return ""
+}
+
+// Check is the check of a codex, for people and probes.
+func (f *Fit) Check() preflight.Check {
+	return preflight.Codex(f.program, Install(), func(ctx context.Context, version string) preflight.Result {
+		return f.Look(ctx, version).result(f.program.Bin)
+	})
+}
