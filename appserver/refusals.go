@@ -115,7 +115,7 @@ func sqliteCode(err error) int {
 // IsOtherProvider reports whether a resume was refused because the thread was begun
 // with another model provider. It can be forked (seen on 0.169.0).
 func IsOtherProvider(err error) bool {
-	return refusedWith(err, "this thread's model provider", "uses model provider")
+	return refusedWith(err, "this thread's model provider", "uses model provider", "but your current provider is")
 }
 
 // IsNoActiveTurn reports whether a steer or an interrupt came when no turn was
