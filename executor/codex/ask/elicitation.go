@@ -38,6 +38,9 @@ func readElicitation(params json.RawMessage) (subject, error) {
 		return overfull{}, nil
 	}
 	body, err := decode[elicitation](params)
+	if body.Meta.Kind == toolCall && body.Meta.Tool == "" {
+		body.Meta.Tool = body.toolInWords()
+	}
 	switch {
 	case err != nil:
 		return nil, err
@@ -45,10 +48,30 @@ func readElicitation(params json.RawMessage) (subject, error) {
 		return body.link(), nil
 	case !strings.HasSuffix(strings.ToLower(body.Mode), "form"):
 		return nil, fmt.Errorf("its mode %q is not known", body.Mode)
-	case body.Meta.Kind == "mcp_tool_call" && len(fieldsOf(body.Schema)) == 0:
+	case body.Meta.Kind == toolCall && len(fieldsOf(body.Schema)) == 0:
 		return claim{elicitation: body, subject: body.tool(), other: body.form()}, nil
 	}
 	return body.form(), nil
+}
+
+// toolCall is the kind of what codex asks about a call of an MCP server's tool.
+const toolCall = "mcp_tool_call"
+
+// leave is in what words codex asks for leave to call a tool of a server.
+func leave(server, tool string) string {
+	return fmt.Sprintf("Allow the %s MCP server to run tool %q?", server, tool)
+}
+
+// toolInWords is the tool that the words are about, where codex names it nowhere else (seen on 0.166.0 and
+// before).
+func (e elicitation) toolInWords() string {
+	before, after, _ := strings.Cut(leave(e.Server, ""), `""`)
+	words, begins := strings.CutPrefix(e.Message, before)
+	words, ends := strings.CutSuffix(words, after)
+	if tool, err := strconv.Unquote(words); begins && ends && err == nil {
+		return tool
+	}
+	return ""
 }
 
 // mostElicited is how large a request may be that an MCP server has put together: it is kept for as
@@ -94,7 +117,7 @@ func (e elicitation) tool() subject {
 		if called := spelled(e.Meta.Params); called != "null" {
 			text += "\n\n" + brief.Indented(d.shown(called))
 		}
-		if e.Message != fmt.Sprintf("Allow the %s MCP server to run tool %q?", e.Server, e.Meta.Tool) { // codex's own words for it
+		if e.Message != leave(e.Server, e.Meta.Tool) { // codex's own words for it
 			set(data, "message", d.shown(e.Message))
 			text += setOff("\n\nIt is asked in these words: ", d.shown(e.Message))
 		}
