@@ -13,6 +13,8 @@ func (l listening) Tell(event agent.Event) { l.j.observe(event) }
 
 func (l listening) Arrived(turnID, clientID string) { l.e.arrived(l.j, turnID, clientID) }
 
+func (l listening) PassedOver(clientID string) { l.e.passedOver(l.j, clientID) }
+
 func (l listening) Ending() { l.e.closeToSteers(l.j) }
 
 func (l listening) Timers(late func(*Timeout)) *Timers { return newTimers(&l.e.cfg, late) }

@@ -23,6 +23,8 @@ type Listener interface {
 	Tell(event agent.Event)
 	// Arrived says that a further message stands in the history of the turn, by its attempt's name.
 	Arrived(turnID, clientID string)
+	// PassedOver takes that back, of a turn that has completed: the model was not asked with the message.
+	PassedOver(clientID string)
 	// Ending says that the turn takes no more messages, since it is being ended.
 	Ending()
 

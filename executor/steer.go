@@ -194,17 +194,33 @@ func (e *Executor) steered(s *job, turnID string) {
 // arrived notes that a message stands in the history of the turn of j.
 func (e *Executor) arrived(j *job, turnID, clientID string) {
 	e.mu.Lock()
+	s := j.sentLocked(clientID)
+	if s != nil && s.stage == stageSent {
+		e.enterLocked(s, stageTaken)
+	}
+	e.mu.Unlock()
+	if s != nil {
+		e.steered(s, turnID)
+	}
+}
+
+// passedOver notes that a turn of j, which has completed, has not read a message: it is as one that was
+// not sent.
+func (e *Executor) passedOver(j *job, clientID string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if s := j.sentLocked(clientID); s != nil {
+		e.enterLocked(s, stageOffered)
+	}
+}
+
+// sentLocked is the message that was sent to a turn of j as that attempt; nil if there is none.
+func (j *job) sentLocked(clientID string) *job {
 	i := slices.IndexFunc(j.steers, func(s *job) bool {
 		return (s.stage == stageSent || s.stage == stageTaken) && s.attempt.ClientID() == clientID
 	})
 	if i < 0 {
-		e.mu.Unlock()
-		return
+		return nil
 	}
-	s := j.steers[i]
-	if s.stage == stageSent {
-		e.enterLocked(s, stageTaken)
-	}
-	e.mu.Unlock()
-	e.steered(s, turnID)
+	return j.steers[i]
 }

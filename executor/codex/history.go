@@ -34,6 +34,14 @@ func findMessage(turns []appserver.Turn, clientID string) *appserver.Turn {
 	return nil
 }
 
+// passedOver reports whether a message was added to a turn that has completed without an answer of the
+// model's behind it.
+func passedOver(turn appserver.Turn, clientID string) bool {
+	at := slices.IndexFunc(turn.Items, func(item appserver.Item) bool { return item.ClientID == clientID })
+	first := slices.IndexFunc(turn.Items, func(item appserver.Item) bool { return item.Type == appserver.ItemUserMessage })
+	return turn.Status == appserver.TurnCompleted && at > first && !slices.ContainsFunc(turn.Items[at:], appserver.Item.IsModels)
+}
+
 // before reports whether attempts before the newest have become turns, and whether
 // a tool has run in them.
 func before(turns []appserver.Turn, of executor.Attempt) (repeated, worked bool) {

@@ -59,7 +59,9 @@ func (d *Driver) lookUp(ctx context.Context, c *conversation, of executor.Attemp
 	for _, item := range found.items() {
 		found.Tool = found.Tool || item.Type.IsTool()
 	}
-	found.State = d.stateOf(found)
+	if found.State = d.stateOf(found); found.State == executor.Concluded && passedOver(*found.turn, id) {
+		found.State = executor.Absent
+	}
 	return found, nil
 }
 

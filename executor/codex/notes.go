@@ -107,6 +107,7 @@ func (t *turn) tell(item appserver.Item, said agent.Item, started bool) {
 	case item.Type == appserver.ItemUserMessage:
 		if !started && item.ClientID != t.ClientID() {
 			t.To.Arrived(t.id, item.ClientID)
+			t.unread = append(t.unread, item.ClientID)
 		}
 		return
 	case item.Type == appserver.ItemHookPrompt:
@@ -123,6 +124,9 @@ func (t *turn) tell(item appserver.Item, said agent.Item, started bool) {
 	t.answered()
 	if item.IsModels() {
 		t.hasRead()
+		if started {
+			t.unread = nil
+		}
 	}
 }
 

@@ -24,6 +24,7 @@ func (t *turn) settle(final appserver.Turn) *agent.Ended {
 	switch {
 	case final.Status == appserver.TurnCompleted && !t.isNone():
 		end.Outcome = agent.Completed // also when a cancel came too late
+		t.passOver()
 	case t.stopping != nil:
 		t.fillStopped(&end)
 	case final.Status == appserver.TurnInterrupted && t.inquiry.CalledOff():
@@ -35,6 +36,23 @@ func (t *turn) settle(final appserver.Turn) *agent.Ended {
 		end.Failure = &agent.Failure{Kind: agent.FailModel, Message: "codex ended the turn before it was finished"}
 	}
 	return &end
+}
+
+// passOver tells of the messages that the turn, which has completed, has not read.
+func (t *turn) passOver() {
+	if len(t.unread) == 0 {
+		return
+	}
+	turns, err := t.turns()
+	if err != nil {
+		t.d.log.Warn("whether a turn has read what was added to it is not known", "turn_id", t.id, "err", err)
+	}
+	for _, id := range t.unread {
+		if in := findMessage(turns, id); in != nil && in.ID == t.id && passedOver(*in, id) {
+			t.d.log.Info("a turn has completed without reading a message that was added to it", "turn_id", t.id, "message", id)
+			t.To.PassedOver(id)
+		}
+	}
 }
 
 // isNone reports whether the turn fails also where it has ended before it was ended.

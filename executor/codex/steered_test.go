@@ -138,6 +138,29 @@ func steerCut(t *testing.T, e *rig, into, id, text string, cut *executor.Cut) *w
 	return w
 }
 
+// TestSteerThatIsPassedOver: a message that stands in a turn, which completes without reading it, has a turn
+// of its own. codex 0.166.0 does that, and those before it.
+func TestSteerThatIsPassedOver(t *testing.T) {
+	t.Parallel()
+	for _, action := range []string{"!pass-over", "!pass-over-done 3"} {
+		t.Run(action, func(t *testing.T) {
+			t.Parallel()
+			e := onFake(t, "state "+t.TempDir(), nil)
+			submit(t, e, "j0", "one", "before").wait(t)
+			w := submit(t, e, "j1", "one", action)
+			eventually(t, "the turn to say all that it says", func() bool { return len(seen[agent.ItemCompleted](w)) > 0 })
+			s := steer(t, e, "j1", "j2", "one", "other")
+			end, own := w.wait(t), s.wait(t)
+			if end.Outcome != agent.Completed || said(end) != "not yours" || len(end.Taken) > 0 {
+				t.Errorf("the turn is %s, says %q, and has taken %v", end.Outcome, said(end), end.Taken)
+			}
+			if own.Outcome != agent.Completed || said(own) != "other" {
+				t.Errorf("the message's own turn is %s and says %q", own.Outcome, said(own))
+			}
+		})
+	}
+}
+
 // TestSteerOfTheProcessBefore finds out what became of a message to a turn that
 // neither process has seen the end of.
 func TestSteerOfTheProcessBefore(t *testing.T) {
@@ -151,6 +174,7 @@ func TestSteerOfTheProcessBefore(t *testing.T) {
 	}{
 		"a-tool":      {"!die-steered-tool 3", false, agent.Interrupted, true},
 		"at-end-lost": {"!hold-done 3", true, agent.Completed, false},
+		"passed-over": {"!pass-over-done 3", false, agent.Completed, false},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -162,7 +186,11 @@ func TestSteerOfTheProcessBefore(t *testing.T) {
 			first := onFake(t, script, func(cfg *config) { cfg.Journal = book })
 			submit(t, first, "j0", "one", "before").wait(t)
 			book.most = 3 // of j0, and one of each
-			submit(t, first, "j1", "one", c.action).started(t)
+			before := submit(t, first, "j1", "one", c.action)
+			before.started(t)
+			if strings.HasPrefix(name, "passed") {
+				eventually(t, "the turn to say all that it says", func() bool { return len(seen[agent.ItemCompleted](before)) > 0 })
+			}
 			steer(t, first, "j1", "j2", "one", "other")
 			eventually(t, "the child to die", func() bool { return first.Health().Child.Restarts > 0 })
 			if err := first.Close(t.Context()); err != nil {

@@ -44,6 +44,13 @@ func (x *execution) run() {
 		<-x.ctx.Done()
 	case "hold", "hold-done":
 		x.hold()
+	case "pass-over", "pass-over-done":
+		id, text := x.newID("message"), "not yours"
+		x.tell("item/started", object{"item": object{"type": "agentMessage", "id": id, "text": ""}})
+		x.complete(object{"type": "agentMessage", "id": id, "text": text, "phase": "final_answer"})
+		x.hold()
+		x.end("completed", nil)
+		return
 	case "until":
 		x.until(x.do.arg(0))
 	case "die-steered-tool":

@@ -64,6 +64,8 @@
 //	hold                  say nothing until steered or interrupted, then the text
 //	hold-done CODE        likewise, and end with the turn completed in the history, but not on stdout
 //	until FILE            say nothing until there is a FILE or it is interrupted, then what stands in it
+//	pass-over             a message, then nothing until steered; and the turn completes with what it was steered by
+//	pass-over-done CODE   likewise, and end with the turn completed in the history, but not on stdout
 //	die-steered-tool CODE like hold, but end then, in mid-turn, while a command runs
 //	stubborn              say nothing, interrupted or not
 //	lose-completed        everything but turn/completed and thread/status/changed{idle}
