@@ -31,7 +31,7 @@ func TestYesIsForWhatWasShown(t *testing.T) {
 		}
 	}
 	interrupted := func(turn *fakemodel.Turn, shown <-chan struct{}, command string) {
-		if strings.Contains(string(turn.Body), "newly spawned child agent") {
+		if turn.IsSubagents() {
 			turn.Call("exec_command", fakemodel.Escalated("git status"))
 			return
 		}
@@ -108,8 +108,8 @@ func tellingByAgents(door string) fakemodel.Script {
 	return func(turn *fakemodel.Turn) {
 		outputs := len(turn.NewToolOutputs())
 		switch {
-		case strings.Contains(string(turn.Body), "newly spawned child agent"):
-			if outputs < 2 { // it has inherited that of its making
+		case turn.IsSubagents():
+			if outputs == 0 {
 				turn.CallIn(space, tool, arguments)
 				return
 			}

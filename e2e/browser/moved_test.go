@@ -20,8 +20,8 @@ func TestQuestionsThatMove(t *testing.T) {
 	var subagents, calls atomic.Int64
 	lines, asked := make(chan int, 1), make(chan struct{})
 	model := modeltest.Start(t, func(turn *fakemodel.Turn) {
-		switch body := string(turn.Body); {
-		case strings.Contains(body, "newly spawned child agent"):
+		switch {
+		case turn.IsSubagents():
 			if n := subagents.Add(1); n <= 2 {
 				turn.Call("exec_command", fakemodel.Escalated("touch "+[]string{first, second}[n-1]))
 				return

@@ -20,8 +20,8 @@ func handsOn(do func(*fakemodel.Turn)) fakemodel.Script {
 	spawn, _ := json.Marshal(map[string]any{"task_name": "sub", "message": "do it"})
 	return func(t *fakemodel.Turn) {
 		outputs := t.NewToolOutputs()
-		switch sub := strings.Contains(string(t.Body), "newly spawned child agent"); {
-		case sub && len(outputs) <= 1: // it has inherited the output of its making
+		switch sub := t.IsSubagents(); {
+		case sub && len(outputs) == 0:
 			do(t)
 		case sub:
 			t.Say("sub is done")

@@ -62,13 +62,13 @@ func TestCallsAreKnown(t *testing.T) {
 	model := modeltest.Start(t, func(t *fakemodel.Turn) {
 		outputs := len(t.NewToolOutputs())
 		script := strings.Contains(string(t.Body), "by a script")
-		switch child := strings.Contains(string(t.Body), "newly spawned child agent"); {
+		switch child := t.IsSubagents(); {
 		case strings.HasPrefix(t.LastUserText(), "spawn") && !child && outputs == 0:
 			message, _ := json.Marshal(map[string]any{"task_name": "sub", "message": t.LastUserText()})
 			t.CallIn("collaboration", "spawn_agent", string(message))
 		case strings.HasPrefix(t.LastUserText(), "spawn") && !child && outputs == 1:
 			t.CallIn("collaboration", "wait_agent", `{"timeout_ms":30000}`)
-		case outputs > 1 || outputs == 1 && !child:
+		case outputs > 0:
 			t.Say("done")
 		case script:
 			t.CallCustom("exec", "text(JSON.stringify(await tools.mcp__asker__plain({})))")

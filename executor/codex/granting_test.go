@@ -26,7 +26,7 @@ var given = regexp.MustCompile(`"encrypted_content":"((?:[^"\\]|\\.)*)"`)
 // FILE" do so.
 func commanding(t *fakemodel.Turn) {
 	body := string(t.Body)
-	if !strings.Contains(body, "newly spawned child agent") {
+	if !t.IsSubagents() {
 		command(t, t.LastUserText(), len(t.NewToolOutputs()))
 		return
 	}
@@ -216,16 +216,16 @@ func TestSubagentOfANarrowTurnAsksAfterIt(t *testing.T) {
 	file := filepath.Join(codextest.Dir(t, "outside"), "file")
 	e := onCodex(t, modeltest.Start(t, func(turn *fakemodel.Turn) {
 		outputs := turn.NewToolOutputs()
-		sub := strings.Contains(string(turn.Body), "newly spawned child agent")
+		sub := turn.IsSubagents()
 		switch {
-		case sub && len(outputs) == 1: // it has inherited that of its making
+		case sub && len(outputs) == 0:
 			select {
 			case <-over:
 			case <-turn.Context().Done():
 			}
 			turn.Call("exec_command", fakemodel.Escalated("echo x > "+file))
 		case sub:
-			told <- outputs[1].Text
+			told <- outputs[0].Text
 			turn.Say("done")
 		case len(outputs) == 0:
 			turn.CallIn("collaboration", "spawn_agent", `{"task_name":"sub","message":"do it"}`)

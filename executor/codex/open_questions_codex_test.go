@@ -266,12 +266,12 @@ func TestSubagentAsks(t *testing.T) {
 	spawn, _ := json.Marshal(map[string]any{"task_name": "sub", "message": "do it"})
 	model := modeltest.Start(t, func(t *fakemodel.Turn) {
 		outputs := t.NewToolOutputs()
-		sub := strings.Contains(string(t.Body), "newly spawned child agent")
+		sub := t.IsSubagents()
 		switch {
-		case sub && len(outputs) == 1: // it has inherited that of its making
+		case sub && len(outputs) == 0:
 			t.Call("exec_command", fakemodel.Escalated("echo ran-by-sub"))
 		case sub:
-			t.Say("sub is done: " + outputs[1].Text)
+			t.Say("sub is done: " + outputs[0].Text)
 		case len(outputs) == 0:
 			t.CallIn("collaboration", "spawn_agent", string(spawn))
 		case len(outputs) == 1:

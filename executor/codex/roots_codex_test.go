@@ -155,9 +155,9 @@ func TestFolderOfASubagent(t *testing.T) {
 	var commands []string
 	model := modeltest.Start(t, func(t *fakemodel.Turn) {
 		outputs := t.NewToolOutputs()
-		switch sub := strings.Contains(string(t.Body), "newly spawned child agent"); {
-		case sub && len(outputs) <= len(commands): // it has inherited the output of its making
-			t.Exec(commands[len(outputs)-1])
+		switch sub := t.IsSubagents(); {
+		case sub && len(outputs) < len(commands):
+			t.Exec(commands[len(outputs)])
 		case sub:
 			t.Say("sub is done")
 		case len(outputs) == 0:

@@ -27,7 +27,7 @@ func spawning(t *fakemodel.Turn) {
 	outputs := len(t.NewToolOutputs())
 	match := spawned.FindStringSubmatch(string(t.Body))
 	switch {
-	case match != nil && strings.Contains(string(t.Body), "newly spawned child agent"):
+	case match != nil && t.IsSubagents():
 		work(t, outputs, match[2])
 	case !strings.HasPrefix(t.LastUserText(), "spawn "):
 		fakemodel.Keywords(t)
@@ -51,9 +51,9 @@ func spawning(t *fakemodel.Turn) {
 // work is what the model has a subagent do, which has inherited the output of its making.
 func work(t *fakemodel.Turn, outputs int, file string) {
 	switch outputs {
-	case 1:
+	case 0:
 		t.Exec("setsid nohup " + leftBy(file) + " >/dev/null 2>&1 & true")
-	case 2:
+	case 1:
 		t.Call("exec_command", `{"cmd":"`+leftBy(file)+`","yield_time_ms":250}`)
 	default:
 		t.Exec("sleep 0.2; echo x >> " + file) // as fast as it can, it would take a core from the tests beside it

@@ -157,11 +157,11 @@ func TestRefusedBehindASubagentsEnd(t *testing.T) {
 	t.Parallel()
 	var ended atomic.Bool
 	e := onCodex(t, flags(t, func(turn *fakemodel.Turn) {
-		body, outputs := string(turn.Body), len(turn.NewToolOutputs())
+		outputs := len(turn.NewToolOutputs())
 		switch {
-		case strings.Contains(body, "newly spawned child agent") && outputs <= 1:
+		case turn.IsSubagents() && outputs == 0:
 			turn.Exec("sleep 1; touch deployed")
-		case strings.Contains(body, "newly spawned child agent"):
+		case turn.IsSubagents():
 			turn.Say("it is deployed")
 		case strings.HasPrefix(turn.LastUserText(), "spawn") && outputs == 0:
 			message, _ := json.Marshal(map[string]any{"task_name": "sub", "message": "spawn: deploy it"})

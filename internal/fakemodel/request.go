@@ -32,6 +32,7 @@ type Request struct {
 type Item struct {
 	Type string // message, function_call, function_call_output, custom_tool_call, reasoning, …
 	Role string // message: user, developer or assistant
+	To   string // agent_message: the agent that it is for
 	Text string // message: its text parts, joined by line breaks; an output: its text
 
 	CallID string // a tool call, and its output
@@ -109,6 +110,7 @@ func toolNames(names []string, tools []wireTool, space string) []string {
 type wireItem struct {
 	Type      string          `json:"type"`
 	Role      string          `json:"role"`
+	Recipient string          `json:"recipient"` // agent_message: the name of an agent
 	Content   json.RawMessage `json:"content"`
 	CallID    string          `json:"call_id"`
 	Name      string          `json:"name"`
@@ -119,7 +121,7 @@ type wireItem struct {
 }
 
 func (w *wireItem) item() Item {
-	it := Item{Type: w.Type, Role: w.Role, CallID: w.CallID, Name: w.Name, Args: w.Arguments + w.Input}
+	it := Item{Type: w.Type, Role: w.Role, To: w.Recipient, CallID: w.CallID, Name: w.Name, Args: w.Arguments + w.Input}
 	if it.Type == "" && it.Role != "" {
 		it.Type = "message" // the API lets a message leave its type out
 	}
@@ -221,11 +223,24 @@ func (r *Request) ToolOutputs() map[string]string {
 	return outputs
 }
 
+// IsSubagents reports whether a subagent makes the request: it has been given a task by another agent. What it
+// has of the conversation before that differs between versions of codex, as do the words around it.
+func (r *Request) IsSubagents() bool { return r.lastTask() >= 0 }
+
+func (r *Request) lastTask() int {
+	for i, v := range slices.Backward(r.Input) {
+		if v.Type == "agent_message" && strings.HasPrefix(v.To, "/root/") {
+			return i
+		}
+	}
+	return -1
+}
+
 // NewToolOutputs returns the tool outputs that came after the user's last
-// words, oldest first: none in the first request of a turn.
+// words, or the last task of a subagent, oldest first: none in the first request of a turn.
 func (r *Request) NewToolOutputs() []ToolOutput {
 	var outputs []ToolOutput
-	for _, it := range r.Input[r.lastUser()+1:] {
+	for _, it := range r.Input[max(r.lastUser(), r.lastTask())+1:] {
 		if it.isOutput() {
 			outputs = append(outputs, ToolOutput{CallID: it.CallID, Text: it.Text})
 		}
