@@ -37,7 +37,7 @@ type installing struct {
 	says   []string
 }
 
-// TestSnippetInstalls pastes the block of a release. Whatever does not have its checksum is
+// TestSnippetInstalls pastes the block of a release. What does not have its checksum is
 // not unpacked, and nothing is left of it.
 func TestSnippetInstalls(t *testing.T) {
 	good, damaged := packed(t, fakeRuntime), packed(t, fakeRuntime)[:100]
