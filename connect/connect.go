@@ -15,6 +15,7 @@ package connect
 import (
 	_ "embed"
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode"
 )
@@ -29,11 +30,44 @@ const pasted = `MOLECULE_WORKSPACE_TOKEN = "<paste from create response>"` + "\n
 // then refuses to run.
 const NoToken = "<ROTATE_TO_REVEAL_TOKEN>" //nolint:gosec // not one
 
+// A Release is what the block installs of this program where it is missing. The archives
+// hold the program, and the program this block, so the block cannot know the checksums of
+// the archives of its own release: it takes them from the SHA256SUMS beside those. The
+// block that make release writes for the platform has them.
+type Release struct {
+	Name   string // such as v1.2.3; "" stands for none, and then the block installs nothing
+	Source string // what Go calls the sum of the module's source, h1:…; "" is not known
+}
+
+var (
+	released = regexp.MustCompile(`^v\d+\.\d+\.\d+(-(alpha|beta|rc)\.?\d+)?$`)
+	hashed   = regexp.MustCompile(`^h1:[A-Za-z0-9+/]{43}=$`)
+)
+
+// ReleaseOf is the release of a program that has this version. What is built between two
+// releases has a version, too, but no archives: it names none.
+func ReleaseOf(version, source string) Release {
+	if !released.MatchString(version) {
+		return Release{}
+	}
+	if !hashed.MatchString(source) {
+		source = ""
+	}
+	return Release{Name: version, Source: source}
+}
+
 // Template is the block with the platform's placeholders.
-func Template() string { return template }
+func Template(r Release) string {
+	text := strings.Replace(template, "\nrelease=\n", "\nrelease="+r.Name+"\n", 1)
+	if r.Source != "" {
+		text = strings.Replace(text, "\nsums=\n", "\nsums='source="+r.Source+"'\n", 1)
+	}
+	return text
+}
 
 // Values are what a block is filled in with.
 type Values struct {
+	Release     Release
 	PlatformURL string
 	WorkspaceID string
 	Token       string // "" stands for [NoToken]
@@ -61,7 +95,7 @@ func Fill(v Values) (string, error) {
 		}
 		pairs = append(pairs, one.placeholder, one.value)
 	}
-	return strings.NewReplacer(pairs...).Replace(strings.Replace(template, pasted, "", 1)), nil
+	return strings.NewReplacer(pairs...).Replace(strings.Replace(Template(v.Release), pasted, "", 1)), nil
 }
 
 const (

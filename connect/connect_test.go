@@ -12,7 +12,7 @@ import (
 const sentinel = "molecule: this block has NO TOKEN"
 
 func TestTemplate(t *testing.T) {
-	text := connect.Template()
+	text := connect.Template(connect.Release{})
 	for _, place := range []string{
 		"[mcp_servers.{{MCP_SERVER_NAME}}]", `WORKSPACE_ID = "{{WORKSPACE_ID}}"`, `PLATFORM_URL = "{{PLATFORM_URL}}"`,
 		`MOLECULE_WORKSPACE_TOKEN = "<paste from create response>"`, `MOLECULE_WORKSPACE_TOKEN = "{{AUTH_TOKEN}}"`,
@@ -27,13 +27,40 @@ func TestTemplate(t *testing.T) {
 	if !strings.Contains(text, sentinel) {
 		t.Error("it does not say what it says without a token")
 	}
-	if want := "@openai/codex@" + codex.Pinned(); !strings.Contains(text, want) {
-		t.Errorf("it installs another codex than %s", want)
+	if pin := codex.Pinned(); strings.Count(text, pin) != 1 || !strings.Contains(text, "\ncodex="+pin+"\n") || !strings.Contains(text, `npm install -g "@openai/codex@$codex"`) {
+		t.Errorf("the version of codex is not %s, in one line", pin)
 	}
 	for line := range strings.Lines(text) {
 		if strings.Contains(line, "!") && !strings.Contains(line, "if !") || strings.HasPrefix(strings.TrimSpace(line), "#") {
 			t.Errorf("a terminal takes this line otherwise than a script does: %s", line)
 		}
+	}
+}
+
+// TestTemplateNamesItsRelease: the program knows which it is of, and the sum of its source.
+// One that is of none says so by an empty line.
+func TestTemplateNamesItsRelease(t *testing.T) {
+	const sum = "h1:3pKjkQJwQ/Vl8aEFx7YbX3JqD/q19jRo4Je0y8SqcdM="
+	for version, want := range map[string]string{
+		"v1.2.3": "v1.2.3", "v1.2.3-rc.1": "v1.2.3-rc.1", "v1.2.3-beta2": "v1.2.3-beta2",
+		"dev": "", "": "", "abd34d61": "", "v1.2.3-4-gabd34d61": "", "v1.2.3-dirty": "", "v1.2.4-0.20260102030405-abd34d61abd3": "", "v1.2.3+dirty": "", "v1.2.3\ntouch pwned": "", "latest": "",
+	} {
+		lines := "\nrelease=" + want + "\nsums=\n"
+		if want != "" {
+			lines = "\nrelease=" + want + "\nsums='source=" + sum + "'\n"
+		}
+		release := connect.ReleaseOf(version, sum)
+		if text := connect.Template(release); release.Name != want || !strings.Contains(text, lines) {
+			t.Errorf("%q: it is of release %q, and its block has not%s", version, release.Name, lines)
+		}
+	}
+	for _, odd := range []string{"", "h1:", "h1:'; touch pwned; '", "go.sum"} {
+		if text := connect.Template(connect.ReleaseOf("v1.2.3", odd)); !strings.Contains(text, "\nrelease=v1.2.3\nsums=\n") {
+			t.Errorf("it takes %q for a sum", odd)
+		}
+	}
+	if text, err := connect.Fill(connect.Values{Release: connect.Release{Name: "v1.2.3"}}); err != nil || !strings.Contains(text, "\nrelease=v1.2.3\n") {
+		t.Errorf("filled in, it names no release: %v", err)
 	}
 }
 

@@ -3,7 +3,6 @@ package connect_test
 import (
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,12 +17,12 @@ import (
 
 // filled is what the newest server shows: it knows all placeholders.
 func filled(url, id, token, name string) string {
-	return strings.NewReplacer("{{PLATFORM_URL}}", url, "{{WORKSPACE_ID}}", id, "{{MCP_SERVER_NAME}}", name, "{{AUTH_TOKEN}}", token).Replace(connect.Template())
+	return strings.NewReplacer("{{PLATFORM_URL}}", url, "{{WORKSPACE_ID}}", id, "{{MCP_SERVER_NAME}}", name, "{{AUTH_TOKEN}}", token).Replace(connect.Template(connect.Release{}))
 }
 
 // filledByPage is what the page of June shows: its server leaves the token to it.
 func filledByPage(url, id, token, name string) string {
-	block := strings.NewReplacer("{{PLATFORM_URL}}", url, "{{WORKSPACE_ID}}", id, "{{MCP_SERVER_NAME}}", name).Replace(connect.Template())
+	block := strings.NewReplacer("{{PLATFORM_URL}}", url, "{{WORKSPACE_ID}}", id, "{{MCP_SERVER_NAME}}", name).Replace(connect.Template(connect.Release{}))
 	return strings.Replace(block, `MOLECULE_WORKSPACE_TOKEN = "<paste from create response>"`, `MOLECULE_WORKSPACE_TOKEN = "`+token+`"`, 1)
 }
 
@@ -84,7 +83,7 @@ func TestEveryPlatformsBlockNeedsAToken(t *testing.T) {
 // TestWhatPlatformsAskOfTheBlock holds it to what the tests of their servers look for in
 // each block that they offer for a codex.
 func TestWhatPlatformsAskOfTheBlock(t *testing.T) {
-	template := connect.Template()
+	template := connect.Template(connect.Release{})
 	if strings.Contains(template, "MOLECULE_ORG_ID") || strings.Contains(template, "<your org id>") {
 		t.Error("it wants an organisation's id, which no dialog shows")
 	}
@@ -125,30 +124,4 @@ func TestBlockShownAgainRunsNothing(t *testing.T) {
 	if left, err := os.ReadDir(home); err != nil || len(left) > 0 {
 		t.Errorf("%v is left, %v", left, err)
 	}
-}
-
-// TestSnippetInstallsFromOnePlace changes the one line that says where from.
-func TestSnippetInstallsFromOnePlace(t *testing.T) {
-	lines := regexp.MustCompile(`(?m)^from=(\S+)$`).FindAllStringSubmatch(connect.Template(), -1)
-	if len(lines) != 1 || strings.Count(connect.Template(), lines[0][1]) != 1 {
-		t.Fatalf("it says %v", lines)
-	}
-	for _, program := range []string{"curl", "tar", "gzip"} {
-		if _, err := exec.LookPath(program); err != nil {
-			t.Skip(err)
-		}
-	}
-	inShells(t, func(t *testing.T, at *terminal) {
-		if err := os.Remove(filepath.Join(at.home, "bin/molecule-runtime")); err != nil {
-			t.Fatal(err)
-		}
-		from := serveRelease(t, fakeRuntime)
-		shown, status := at.paste(strings.Replace(filled(goodURL, goodID, goodToken, goodMCP), lines[0][1], from, 1))
-		if status != 0 || !strings.Contains(shown, from) || at.read("runtime.calls") != "channel\n" {
-			t.Errorf("exit %d, %s", status, shown)
-		}
-		if left, err := os.ReadDir(filepath.Join(at.home, ".local/bin")); err != nil || len(left) != 1 || left[0].Name() != "molecule-runtime" {
-			t.Errorf("%v, %v", left, err)
-		}
-	})
 }

@@ -17,7 +17,7 @@ const (
 )
 
 func TestSnippetParses(t *testing.T) {
-	for _, block := range []string{connect.Template(), filled(goodURL, goodID, goodToken, goodMCP)} {
+	for _, block := range []string{connect.Template(connect.Release{}), filled(goodURL, goodID, goodToken, goodMCP)} {
 		cmd := exec.CommandContext(t.Context(), "bash", "-n")
 		cmd.Stdin = strings.NewReader(block)
 		if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
@@ -168,38 +168,6 @@ func TestSnippetTakesBackWhatCodexRefuses(t *testing.T) {
 		}
 		if left, err := os.ReadDir(filepath.Join(at.home, ".codex")); err != nil || len(left) != 1 {
 			t.Errorf("%v is left, %v", left, err)
-		}
-	})
-}
-
-// TestSnippetSaysWhatIsMissing has neither codex nor a way to get it.
-func TestSnippetSaysWhatIsMissing(t *testing.T) {
-	inShells(t, func(t *testing.T, at *terminal) {
-		tools := filepath.Join(at.home, "tools")
-		if err := os.Mkdir(tools, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		for _, name := range []string{at.shell[0], "mkdir", "mv", "cat", "env", "sh", "uname"} {
-			path, err := exec.LookPath(name)
-			if err == nil {
-				err = os.Symlink(path, filepath.Join(tools, name))
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		at.path = tools
-		if shown, status := at.paste(filled(goodURL, goodID, goodToken, goodMCP)); status != 1 || !strings.Contains(shown, "codex is not installed") {
-			t.Errorf("without codex: exit %d, %s", status, shown)
-		}
-		if err := os.Symlink(filepath.Join(at.home, "bin/codex"), filepath.Join(tools, "codex")); err != nil {
-			t.Fatal(err)
-		}
-		if shown, status := at.paste(filled(goodURL, goodID, goodToken, goodMCP)); status != 1 || !strings.Contains(shown, "molecule-runtime is not installed") {
-			t.Errorf("without the runtime: exit %d, %s", status, shown)
-		}
-		if at.read("codex.calls")+at.read(".config/molecule-codex/"+goodID+".token") != "" {
-			t.Error("something was done before all was there")
 		}
 	})
 }

@@ -1,16 +1,11 @@
 package connect_test
 
 import (
-	"archive/tar"
-	"bytes"
-	"compress/gzip"
 	"errors"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -22,7 +17,7 @@ const (
 	fakeCodex = "#!/bin/sh\nfor a; do printf '<%s>' \"$a\"; done >>\"$HOME/codex.calls\"\necho >>\"$HOME/codex.calls\"\n" +
 		"if [ \"$2\" = add ]; then mkdir -p \"$HOME/.codex\"; printf '[mcp_servers.%s]\\ncommand = \"x\"\\n' \"$3\" >\"$HOME/.codex/config.toml\"; fi\n" +
 		"if [ \"$2\" = get ] && [ -e \"$HOME/strict\" ]; then exit 1; fi\n"
-	fakeRuntime = "#!/bin/sh\necho \"$*\" >>\"$HOME/runtime.calls\"\nenv >\"$HOME/runtime.env\"\ncat \"$MOLECULE_WORKSPACE_TOKEN_FILE\" >\"$HOME/runtime.token\"\n"
+	fakeRuntime = "#!/bin/sh\nif [ \"$1\" = version ]; then echo \"runtime of a test\"; exit; fi\necho \"$*\" >>\"$HOME/runtime.calls\"\nenv >\"$HOME/runtime.env\"\ncat \"$MOLECULE_WORKSPACE_TOKEN_FILE\" >\"$HOME/runtime.token\"\n"
 )
 
 // A terminal is a person's home, and a shell there.
@@ -33,34 +28,43 @@ type terminal struct {
 	path  string
 }
 
-// shells are those in which people paste, as far as they are here; bash is.
+// shells are those in which people paste.
+var shells = map[string][]string{"bash": {"bash", "--norc", "--noprofile"}, "zsh": {"zsh", "-f"}}
+
+// inShells tests in each shell, as a script and as in a terminal.
 func inShells(t *testing.T, test func(t *testing.T, at *terminal)) {
-	for name, shell := range map[string][]string{
-		"bash": {"bash", "--norc", "--noprofile"}, "bash-interactive": {"bash", "--norc", "--noprofile", "-i"},
-		"zsh": {"zsh", "-f"}, "zsh-interactive": {"zsh", "-f", "-i"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if _, err := exec.LookPath(shell[0]); err != nil {
-				if shell[0] == "bash" {
-					t.Fatal(err)
-				}
-				t.Skip(err)
-			}
-			at := &terminal{t: t, shell: shell, home: filepath.Join(t.TempDir(), "a home's $(touch pwned) \"folder\"")}
-			bin := filepath.Join(at.home, "bin")
-			if err := os.MkdirAll(bin, 0o700); err != nil {
-				t.Fatal(err)
-			}
-			for name, text := range map[string]string{"codex": fakeCodex, "molecule-runtime": fakeRuntime} {
-				if err := os.WriteFile(filepath.Join(bin, name), []byte(text), 0o700); err != nil {
-					t.Fatal(err)
-				}
-			}
-			at.path = bin + ":" + os.Getenv("PATH")
-			test(t, at)
-		})
+	for name, shell := range shells {
+		inShell(t, name, shell, test)
+		inShell(t, name+"-interactive", append(slices.Clone(shell), "-i"), test)
 	}
 }
+
+// inShell tests in a shell, if it is here; bash is.
+func inShell(t *testing.T, name string, shell []string, test func(t *testing.T, at *terminal)) {
+	t.Run(name, func(t *testing.T) {
+		if _, err := exec.LookPath(shell[0]); err != nil {
+			if shell[0] == "bash" {
+				t.Fatal(err)
+			}
+			t.Skip(err)
+		}
+		at := &terminal{t: t, shell: shell, home: filepath.Join(t.TempDir(), "a home's $(touch pwned) \"folder\"")}
+		bin := filepath.Join(at.home, "bin")
+		if err := os.MkdirAll(bin, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for name, text := range map[string]string{"codex": fakeCodex, "molecule-runtime": fakeRuntime} {
+			if err := os.WriteFile(filepath.Join(bin, name), []byte(text), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		at.path = bin + ":" + os.Getenv("PATH")
+		test(t, at)
+	})
+}
+
+// echoed is what an interactive bash shows of its input.
+var echoed = regexp.MustCompile(`(?m)^(> |bash-[0-9.]+[#$] ).*\n`)
 
 // paste gives the block to the shell as a person does, and returns what that shows.
 func (at *terminal) paste(block string, env ...string) (shown string, status int) {
@@ -69,6 +73,7 @@ func (at *terminal) paste(block string, env ...string) (shown string, status int
 	cmd.Dir, cmd.Stdin = at.home, strings.NewReader(block+"\nexit $?\n")
 	cmd.Env = append([]string{"HOME=" + at.home, "PATH=" + at.path, "TERM=dumb", "HISTFILE=/dev/null"}, env...)
 	out, err := cmd.CombinedOutput()
+	out = echoed.ReplaceAll(out, nil)
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return string(out), exit.ExitCode()
 	}
@@ -94,26 +99,48 @@ func (at *terminal) untouched() {
 	})
 }
 
-// serveRelease offers the archive of a release for this machine, with a program in it.
-func serveRelease(t *testing.T, program string) (url string) {
-	t.Helper()
-	var archive bytes.Buffer
-	zipped := gzip.NewWriter(&archive)
-	files := tar.NewWriter(zipped)
-	err := files.WriteHeader(&tar.Header{Name: "molecule-codex-runtime/runtime", Typeflag: tar.TypeReg, Mode: 0o755, Size: int64(len(program))})
-	if err == nil {
-		_, err = files.Write([]byte(program))
-	}
-	if err = errors.Join(err, files.Close(), zipped.Close()); err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/molecule-codex-runtime_"+runtime.GOOS+"_"+runtime.GOARCH+".tar.gz" {
-			http.NotFound(w, r)
-			return
+// only has the shell find these programs of the machine, beside those of the home. A
+// machine that lacks one skips the test.
+func (at *terminal) only(names ...string) {
+	at.t.Helper()
+	tools := at.t.TempDir()
+	for _, name := range append(names, at.shell[0], "awk", "cat", "cp", "env", "grep", "head", "mkdir", "mktemp", "mv", "readlink", "rm", "sed", "sh", "tr", "uname") {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			at.t.Skip(err)
 		}
-		_, _ = w.Write(archive.Bytes())
-	}))
-	t.Cleanup(server.Close)
-	return server.URL
+		if err := os.Symlink(path, filepath.Join(tools, name)); err != nil {
+			at.t.Fatal(err)
+		}
+	}
+	at.path = filepath.Join(at.home, "bin") + ":" + tools
+}
+
+// has puts a program into the home.
+func (at *terminal) has(name, text string) {
+	at.t.Helper()
+	file := filepath.Join(at.home, name)
+	err := os.MkdirAll(filepath.Dir(file), 0o700)
+	if err == nil {
+		err = os.WriteFile(file, []byte(text), 0o700)
+	}
+	if err != nil {
+		at.t.Fatal(err)
+	}
+}
+
+func (at *terminal) lacks(name string) {
+	at.t.Helper()
+	if err := os.Remove(filepath.Join(at.home, name)); err != nil {
+		at.t.Fatal(err)
+	}
+}
+
+// holds lists what is in a folder of the home.
+func (at *terminal) holds(folder string) (names []string) {
+	entries, _ := os.ReadDir(filepath.Join(at.home, folder))
+	for _, entry := range entries {
+		names = append(names, entry.Name())
+	}
+	return names
 }

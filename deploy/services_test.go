@@ -19,7 +19,8 @@ import (
 const settingsFile = ".config/molecule-codex/"
 
 func TestSettingsAreWhereTheyAreLookedFor(t *testing.T) {
-	if !strings.Contains(connect.Template(), "dir=$HOME/.config/molecule-codex\n") || !strings.Contains(connect.Template(), `"$dir/$id.env"`) {
+	block := connect.Template(connect.Release{})
+	if !strings.Contains(block, "dir=$HOME/.config/molecule-codex\n") || !strings.Contains(block, `"$dir/$id.env"`) {
 		t.Error("the block of the Connect dialog puts the settings somewhere else")
 	}
 }

@@ -17,8 +17,9 @@ type connectFlags struct {
 // connect prints the block that connects a codex to the workspace of the environment.
 // It holds the workspace's token: that is what it is for.
 func (p *program) connect(o connectFlags) int {
+	release := ownRelease()
 	if o.Template {
-		p.print(connect.Template())
+		p.print(connect.Template(release))
 		return exitOK
 	}
 	s, _, err := settings.Load(p.environ)
@@ -41,7 +42,7 @@ func (p *program) connect(o connectFlags) int {
 		p.complain("there is no token: the block refuses to run", "set MOLECULE_WORKSPACE_TOKEN, or MOLECULE_WORKSPACE_TOKEN_FILE")
 	}
 	text, err := connect.Fill(connect.Values{
-		PlatformURL: s.PlatformURL, WorkspaceID: s.WorkspaceID, Token: token,
+		Release: release, PlatformURL: s.PlatformURL, WorkspaceID: s.WorkspaceID, Token: token,
 		ServerName: connect.ServerName(o.Name, s.WorkspaceID),
 	})
 	if err != nil {

@@ -9,11 +9,16 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2acompat/a2av0"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/connect"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
 )
 
-// version is set by the linker.
-var version = "dev"
+// version is set by the linker, and so is moduleSum in a release: what Go calls the sum of
+// the module's source.
+var (
+	version   = "dev"
+	moduleSum string //nolint:gochecknoglobals // the linker's
+)
 
 // A versionReport is what runtime version --json prints.
 type versionReport struct {
@@ -46,6 +51,15 @@ func versions() versionReport {
 		}
 	}
 	return r
+}
+
+// ownRelease is the release that this program is of, if it is of one.
+func ownRelease() connect.Release {
+	sum := moduleSum
+	if info, ok := debug.ReadBuildInfo(); ok && sum == "" {
+		sum = info.Main.Sum // go install
+	}
+	return connect.ReleaseOf(versions().Version, sum)
 }
 
 func (p *program) version(asJSON bool) int {

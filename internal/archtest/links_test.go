@@ -63,7 +63,7 @@ func TestWhereItIsHad(t *testing.T) {
 			}
 		}
 	}
-	from := regexp.MustCompile(`(?m)^from=https://.*$`)
+	from := regexp.MustCompile(`https://\S+/releases/download/\$release`)
 	block, page := from.FindString(read("connect/codex.snippet")), from.FindString(read("docs/getting-started.md"))
 	if block == "" || page != block {
 		t.Errorf("docs/getting-started.md has %q, and the block %q", page, block)

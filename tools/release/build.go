@@ -13,8 +13,9 @@ import (
 )
 
 const (
-	program  = "molecule-codex-runtime"
-	sumsFile = "SHA256SUMS"
+	program    = "molecule-codex-runtime"
+	sumsFile   = "SHA256SUMS"
+	archiveEnd = ".tar.gz"
 )
 
 // build makes the archive of a target, and its bill of materials, and returns their names.
@@ -37,7 +38,7 @@ func (r release) build(ctx context.Context, target string) ([]string, error) {
 	for _, text := range []string{"CHANGELOG.md", "LICENSE", "README.md"} {
 		files = append(files, entry{text, filepath.Join(r.root, text), 0o644})
 	}
-	if err := r.pack(filepath.Join(r.out, name+".tar.gz"), files); err != nil {
+	if err := r.pack(filepath.Join(r.out, name+archiveEnd), files); err != nil {
 		return nil, err
 	}
 	if err := r.bill(filepath.Join(r.out, name+".cdx.json"), binary); err != nil {
@@ -50,7 +51,7 @@ func (r release) build(ctx context.Context, target string) ([]string, error) {
 // the environment shows in it.
 func (r release) compile(ctx context.Context, binary, goos, goarch string) error {
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-mod=readonly",
-		"-ldflags", "-s -w -buildid= -X main.version="+r.version, "-o", binary, "./cmd/runtime")
+		"-ldflags", "-s -w -buildid= -X main.version="+r.version+" -X main.moduleSum="+r.source, "-o", binary, "./cmd/runtime")
 	cmd.Dir = r.root
 	settled := []string{"CGO_ENABLED=0", "GOOS=" + goos, "GOARCH=" + goarch, "GOFLAGS=", "GOEXPERIMENT=",
 		"GOAMD64=v1", "GOARM64=v8.0", "GOFIPS140=off", "GOWORK=off"}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -28,7 +29,11 @@ type release struct {
 	version string    // as the program says it
 	when    time.Time // the time of every file: that of the commit
 	codex   string    // the version that the program is made for
+	source  string    // what Go calls the sum of the module's source; "" is none
 }
+
+// plain is a version that may stand in commands: the block is one.
+var plain = regexp.MustCompile(`^[A-Za-z0-9._+-]+$`)
 
 func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("release", flag.ContinueOnError)
@@ -40,8 +45,8 @@ func run(ctx context.Context, args []string) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if *version == "" || *epoch == 0 {
-		return errors.New("give -version and -epoch; make release takes them from git")
+	if !plain.MatchString(*version) || *epoch == 0 {
+		return errors.New("give -version, of letters, digits and ._+-, and -epoch; make release takes them from git")
 	}
 	r := release{root: *root, version: *version, when: time.Unix(*epoch, 0).UTC()}
 	var err error
@@ -53,6 +58,9 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	r.codex = strings.TrimSpace(string(pin))
+	if r.source, err = sourceSum(ctx, r.root, r.version); err != nil {
+		return fmt.Errorf("the sum of the source: %w", err)
+	}
 	if err := r.empty(); err != nil {
 		return err
 	}
@@ -64,7 +72,10 @@ func run(ctx context.Context, args []string) error {
 		}
 		made = append(made, files...)
 	}
-	return r.checksums(made)
+	if err := r.block(made); err != nil {
+		return err
+	}
+	return r.checksums(append(made, blockFile))
 }
 
 // empty makes the folder for the archives. One that holds anything else than a release
@@ -75,7 +86,7 @@ func (r release) empty() error {
 		return err
 	}
 	for _, entry := range found {
-		if name := entry.Name(); name != sumsFile && !strings.HasPrefix(name, program+"_") {
+		if name := entry.Name(); name != sumsFile && name != blockFile && !strings.HasPrefix(name, program+"_") {
 			return fmt.Errorf("%s holds %s, which is of no release: give a folder of its own", r.out, name)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -36,7 +37,7 @@ func TestReproducible(t *testing.T) {
 			t.Errorf("%s is another one the second time", name)
 		}
 	}
-	if want := 3; len(first) < want || len(second) != len(first) {
+	if want := 4; len(first) < want || len(second) != len(first) {
 		t.Errorf("got %d and %d files", len(first), len(second))
 	}
 	looked := 0
@@ -46,6 +47,8 @@ func TestReproducible(t *testing.T) {
 			checkArchive(t, content)
 		case strings.HasSuffix(name, ".cdx.json"):
 			checkBill(t, content)
+		case name == blockFile:
+			checkBlock(t, content, string(first[sumsFile]))
 		default:
 			continue
 		}
@@ -83,6 +86,7 @@ func elsewhere(t *testing.T, root string) string {
 			t.Fatal(err)
 		}
 	}
+	runIn(t, there, os.Environ(), "git", "init", "-q") // the release asks git what is source
 	if *all {
 		t.Setenv("GOCACHE", t.TempDir())
 	}
@@ -170,6 +174,28 @@ func checkBill(t *testing.T, content []byte) {
 	}
 	if _, there := versions["go.uber.org/goleak"]; there {
 		t.Error("the bill knows what is used by tests only")
+	}
+}
+
+// checkBlock holds the block's checksums to the file's.
+func checkBlock(t *testing.T, content []byte, sums string) {
+	t.Helper()
+	found := regexp.MustCompile(`\nrelease=v1\.2\.3\nsums='([^']*)'\n`).FindSubmatch(content)
+	if found == nil {
+		t.Fatalf("the block names another release, or none: %.200s", content)
+	}
+	archives := 0
+	for pair := range strings.FieldsSeq(string(found[1])) {
+		system, sum, _ := strings.Cut(pair, "=")
+		if system == "source" {
+			continue // TestSourceSum
+		}
+		if archives++; !strings.Contains(sums, sum+"  "+program+"_"+system+archiveEnd+"\n") {
+			t.Errorf("the block has %s, and the checksums are\n%s", pair, sums)
+		}
+	}
+	if want := strings.Count(sums, archiveEnd); archives != want || strings.Count(string(found[1]), "source=h1:") != 1 {
+		t.Errorf("the block has the checksums %s, want those of %d archives and of the source", found[1], want)
 	}
 }
 
