@@ -35,8 +35,8 @@ check-deploy: ## compose files, manifests and alarms of deploy/, and what makes 
 lint: ## gofmt, go vet, golangci-lint
 	@scripts/lint.sh
 
-interop: build codex ## the official JavaScript and Python SDKs against the built program; INTEROP_HEAVY=1: the large clients
-	@INTEROP_HEAVY=$(INTEROP_HEAVY) scripts/interop.sh
+interop: build codex ## the official JavaScript and Python SDKs against the built program; INTEROP_HEAVY=1: the large clients; SDK=newest: the newest, too
+	@INTEROP_HEAVY='$(INTEROP_HEAVY)' SDK='$(SDK)' scripts/interop.sh
 
 image: ## the container image, with docker, podman or buildah; IMAGE, PLATFORM, BUILD_ARGS: docs/image.md
 	@VERSION=$(VERSION) scripts/image.sh
