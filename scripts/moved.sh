@@ -24,6 +24,7 @@ ask() {
 # row WHAT PINNED NEWEST TODO
 row() {
 	case $3 in
+	"") line "$1" "$2" - "not asked: the answer is not understood" && echo "$1" >>"$tmp/unasked" ;;
 	"not asked: "*) line "$1" "$2" - "$3" && echo "$1" >>"$tmp/unasked" ;;
 	"$2") line "$1" "$2" "$3" "" ;;
 	*) line "$1" "$2" "$3" "$4" && echo "$1" >>"$tmp/moved" ;;
@@ -81,20 +82,21 @@ sdks() {
 # java_newest PINNED. Those before a release are none.
 java_newest() {
 	ask mvn -B -f interop/java/pom.xml versions:display-dependency-updates '-Dmaven.version.ignore=(?i).*[.-](alpha|beta|cr|rc|m)[0-9.-]*' |
-		awk -v pinned="$1" '/^not asked/ { print; exit } / -> / { print $NF; exit } /No dependencies .* have newer/ { print pinned; exit }' |
-		grep . || echo "not asked: what mvn says is not understood"
+		awk -v pinned="$1" '/^not asked/ { print; exit } / -> / { print $NF; exit } /No dependencies .* have newer/ { print pinned; exit }'
 }
 
 # modules FOLDER TRY: the direct requirements of a module, and its tools. Those of A2A have a line
 # each, the others if they have moved.
 modules() {
-	names='{{if not (or .Main .Indirect)}}{{.Path}}{{end}}'
 	newest='{{with .Update}}{{.Version}}{{else}}{{with .Error}}not asked: go says: {{printf "%.60q" .Err}}{{else}}{{.Version}}{{end}}{{end}}'
 	(
 		cd "$1"
-		{ go list -m -f "$names" all && go list -find -f '{{.Module.Path}}' tool 2>/dev/null; } | sort -u >"$tmp/names"
-		# shellcheck disable=SC2046 # names
-		ask go list -m -u -e -f "{{.Path}} {{.Version}} $newest" $(cat "$tmp/names")
+		ask go list -m -f '{{if not (or .Main .Indirect)}}{{.Path}}{{else}}-{{end}}' all >"$tmp/required"
+		if ! grep '^not asked' "$tmp/required"; then
+			go list -find -f '{{.Module.Path}}' tool 2>/dev/null >>"$tmp/required" || true
+			# shellcheck disable=SC2046 # names
+			ask go list -m -u -e -f "{{.Path}} {{.Version}} $newest" $(sort -u "$tmp/required" | grep -v '^-$')
+		fi
 	) >"$tmp/modules"
 	while read -r name version newest; do
 		todo=$(echo "$2" | sed "s|NAME|$name|g")
