@@ -75,7 +75,7 @@ install_java() {
 	java=$1
 	shift
 	mkdir -p "$java"
-	mvn -q -B -f "$root/interop/java/pom.xml" dependency:copy-dependencies -DoutputDirectory="$java/lib" "$@" >&2
+	mvn -q -B -Dstyle.color=never -f "$root/interop/java/pom.xml" dependency:copy-dependencies -DoutputDirectory="$java/lib" "$@" >&2
 }
 
 # newest_light and newest_heavy install the newest beside the pinned, and say what differs.
