@@ -6,7 +6,7 @@ BENCH   ?= latest
 LDFLAGS := -s -w -X main.version=$(VERSION)
 TOOL    := go tool -modfile=tools/go.mod
 
-.PHONY: help build codex run doctor test test-all check-deploy interop image bases image-test lint bench bench-against sim sim-mutations chaos hostile fuzz vuln release release-check screenshots clean
+.PHONY: help build codex run doctor test test-all check-deploy interop moved try image bases image-test lint bench bench-against sim sim-mutations chaos hostile fuzz vuln release release-check screenshots clean
 
 help: ## what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,8 +35,14 @@ check-deploy: ## compose files, manifests and alarms of deploy/, and what makes 
 lint: ## gofmt, go vet, golangci-lint
 	@scripts/lint.sh
 
-interop: build codex ## the official JavaScript and Python SDKs against the built program; INTEROP_HEAVY=1: the large clients
-	@INTEROP_HEAVY=$(INTEROP_HEAVY) scripts/interop.sh
+interop: build codex ## the official JavaScript and Python SDKs against the built program; INTEROP_HEAVY=1: the large clients; SDK=newest: the newest, too
+	@INTEROP_HEAVY='$(INTEROP_HEAVY)' SDK='$(SDK)' scripts/interop.sh
+
+moved: ## what is pinned here and has moved, with what to do: docs/fidelity.md
+	@scripts/moved.sh
+
+try: codex ## the tests of what imports a Go module, in a copy with a newer one; MODULE=path or path@version, ALL=1: end to end, too
+	@ALL='$(ALL)' scripts/try.sh $(MODULE)
 
 image: ## the container image, with docker, podman or buildah; IMAGE, PLATFORM, BUILD_ARGS: docs/image.md
 	@VERSION=$(VERSION) scripts/image.sh

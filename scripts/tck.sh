@@ -1,7 +1,8 @@
 #!/bin/sh
 # Runs the public conformance suite against internal/test/tcksut: tck.sh PATH, where PATH is a
 # checkout of a2aproject/a2a-tck, of its branch 1.0-dev or 0.3.x. What the suite needs is
-# installed by name under .tools/tck. A line for each run says how it ended.
+# installed by name under .tools/tck. A line for each run says how it ended, and the first one
+# whether the checkout is of the commit that docs/conformance.md was read at.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 if [ $# -ne 1 ] || [ ! -f "$1/run_tck.py" ]; then
@@ -9,8 +10,10 @@ if [ $# -ne 1 ] || [ ! -f "$1/run_tck.py" ]; then
 	exit 2
 fi
 tck=$(cd "$1" && pwd)
-version=0.3
-[ ! -d "$tck/tck/requirements" ] || version=1.0
+version=0.3 branch=0.3.x
+[ ! -d "$tck/tck/requirements" ] || version=1.0 branch=1.0-dev
+read=$(sed -n "s/.*\`\([0-9a-f]\{7\}\)\` of \`$branch\`.*/\1/p" "$root/docs/conformance.md")
+echo "$version: the suite's commit is $(git -C "$tck" rev-parse --short=7 HEAD 2>/dev/null || echo unknown), docs/conformance.md was read at $read"
 tools=$root/.tools/tck
 venv=$tools/$version
 

@@ -138,6 +138,7 @@ var allowed = map[string][]string{
 	"e2e/hostile":                    {},
 	"e2e/image":                      {},
 	"bench":                          {},
+	"scripts":                        {},
 }
 
 func TestImportGraph(t *testing.T) {

@@ -11,7 +11,8 @@ import (
 )
 
 // TestActions has every action of the workflows be one commit, which no tag can be moved
-// from, and every job that may write run nothing of this repository.
+// from, and every job that may write run nothing of this repository. One that may write issues
+// and nothing else runs the script that does.
 func TestActions(t *testing.T) {
 	pinned := regexp.MustCompile(`uses: [\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$`)
 	for name, text := range workflows(t) {
@@ -21,6 +22,9 @@ func TestActions(t *testing.T) {
 			}
 		}
 		for _, job := range regexp.MustCompile(`(?m)^  [\w-]+:`).Split(text, -1) {
+			if strings.Count(job, ": write") == strings.Count(job, "issues: write") {
+				job = strings.NewReplacer("scripts/report.sh", "", "actions/checkout@", "").Replace(job)
+			}
 			for _, ours := range []string{"make ", ".ci/", "scripts/", "actions/checkout@", "container:", "--privileged"} {
 				if strings.Contains(job, ": write") && strings.Contains(job, ours) {
 					t.Errorf("%s: a job that may write has %q in it", name, ours)

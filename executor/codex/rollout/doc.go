@@ -1,5 +1,5 @@
 // Package rollout reads, measures and removes the files in which codex keeps its threads, below CODEX_HOME. What
-// it knows of them is in no promise of codex (docs/codex-pin.md).
+// it knows of them is in no promise of codex (docs/fidelity.md).
 //
 // A rollout file is one of a thread, and has a JSON object a line. It knows more than the thread's history
 // shows, and than stdout has had time to say. Seen on 0.169.0, with codex killed by SIGKILL at many instants:
