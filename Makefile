@@ -2,11 +2,12 @@
 export CGO_ENABLED ?= 0
 # A tag may have any letters, and this stands in commands.
 VERSION ?= $(or $(shell git describe --tags --always --dirty 2>/dev/null | tr -cd 'A-Za-z0-9._+-'),dev)
+GIVEN   := $(if $(filter command environment,$(firstword $(origin VERSION))),$(VERSION))
 BENCH   ?= latest
 LDFLAGS := -s -w -X main.version=$(VERSION)
 TOOL    := go tool -modfile=tools/go.mod
 
-.PHONY: help build codex run doctor test test-all check-deploy interop moved try image bases image-test lint bench bench-against sim sim-mutations chaos hostile fuzz vuln release release-check screenshots clean
+.PHONY: help build codex compat pin run doctor test test-all check-deploy interop moved try image bases image-test lint bench bench-against sim sim-mutations chaos hostile fuzz vuln release release-check screenshots clean
 
 help: ## what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -16,6 +17,12 @@ build: ## bin/runtime, one static binary
 
 codex: ## install the pinned codex under .tools; the last line is its path
 	@scripts/codex.sh
+
+compat: codex ## the tests that are about codex on each version of the window, into docs/codex-versions.md; VERSION: one, or latest
+	@scripts/compat.sh $(GIVEN)
+
+pin: codex ## move the pin to another codex: VERSION. It leaves a commit to be read
+	@scripts/pin.sh $(GIVEN)
 
 run: build codex ## serve on 127.0.0.1:8000; with no credential, on the built-in scripted model
 	@scripts/run.sh

@@ -21,12 +21,9 @@ func codex(tb testing.TB) *appserver.Client {
 
 func TestCodexHandshake(t *testing.T) {
 	c := codex(t)
-	info := c.Info()
-	if got, want := info.UserAgent, "runtime/"+appserver.PinnedVersion()+" "; !strings.HasPrefix(got, want) {
-		t.Errorf("user agent = %q, want %q: the installed codex is not the pinned one", got, want)
-	}
-	if info.Version() != appserver.PinnedVersion() {
-		t.Errorf("Version = %q of %q", info.Version(), info.UserAgent)
+	info, want := c.Info(), codextest.Version(t)
+	if !strings.HasPrefix(info.UserAgent, "runtime/"+want+" ") || info.Version() != want {
+		t.Errorf("user agent = %q, of version %q, want %q", info.UserAgent, info.Version(), want)
 	}
 	status, err := c.AccountRead(patient(t), false)
 	if err != nil || status.Account != nil || !status.RequiresOpenaiAuth {

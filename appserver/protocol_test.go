@@ -135,8 +135,10 @@ func TestServerRequestsAreTheKnownOnes(t *testing.T) {
 		"item/permissions/requestApproval", "item/tool/call", "item/tool/requestUserInput",
 		"mcpServer/elicitation/request",
 	}
-	if !slices.Equal(got, want) {
-		t.Errorf("server requests = %q\nwant %q", got, want)
+	for _, method := range got { // one that some codex does not have is answered all the same
+		if !slices.Contains(want, method) {
+			t.Errorf("there is a request that the runtime does not know: %q", method)
+		}
 	}
 }
 

@@ -1,11 +1,13 @@
 #!/bin/sh
-# Installs the pinned codex under .tools and prints the path of its binary as
-# the last line. The platform package of @openai/codex alone is enough: it
-# holds a static binary that needs no Node to run. npm takes only what has the
-# checksum of image/codex/package-lock.json.
+# Installs a codex under .tools and prints the path of its binary as the last line: the pinned one, as
+# .tools/bin/codex, or the one of VERSION, beside it. The platform package of @openai/codex alone is
+# enough: it holds a static binary that needs no Node to run. npm takes only what has the checksum of
+# image/codex/package-lock.json, or of appserver/CODEX_WINDOW; a version that stands in neither, such as
+# the newest, is taken as the registry has it, and this says so.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
-version=$(cat "$root/appserver/CODEX_VERSION")
+pinned=$(cat "$root/appserver/CODEX_VERSION")
+version=${1:-$pinned}
 
 case "$(uname -s)-$(uname -m)" in
 Linux-x86_64) platform=linux-x64 ;;
@@ -18,14 +20,36 @@ Darwin-arm64) platform=darwin-arm64 ;;
 	;;
 esac
 
-# A codex of one's own is as good, if it is the pinned one.
+# A codex of one's own is as good, if it is that one.
 if [ -n "${CODEX_BIN:-}" ] && [ "$("$CODEX_BIN" --version 2>/dev/null)" = "codex-cli $version" ]; then
 	echo "$CODEX_BIN"
 	exit 0
 fi
 
-link=$root/.tools/bin/codex
+if [ "$version" = "$pinned" ]; then
+	link=$root/.tools/bin/codex
+else
+	link=$root/.tools/bin/codex-$version
+fi
 folder=$root/.tools/codex-$version-$platform
+
+# lock writes what npm installs by: one package, with its checksum.
+lock() {
+	sum=$(sed -n "s/^$version .*\<$platform=\(sha512-[^ ]*\).*/\1/p" "$root/appserver/CODEX_WINDOW")
+	if [ -z "$sum" ]; then
+		sum=$(npm view "@openai/codex@$version-$platform" dist.integrity)
+		[ -n "$sum" ] || {
+			echo "codex: the registry has no codex $version for $platform" >&2
+			exit 1
+		}
+		echo "codex: $version is not in appserver/CODEX_WINDOW: the registry's own checksum is taken, $sum" >&2
+	fi
+	package="\"@openai/codex-$platform\": \"npm:@openai/codex@$version-$platform\""
+	echo "{\"name\": \"codex\", \"dependencies\": {$package}}" >"$folder/package.json"
+	echo "{\"name\": \"codex\", \"lockfileVersion\": 3, \"packages\": {\"\": {\"name\": \"codex\", \"dependencies\": {$package}},
+		\"node_modules/@openai/codex-$platform\": {\"name\": \"@openai/codex\", \"version\": \"$version-$platform\", \"integrity\": \"$sum\"}}}" \
+		>"$folder/package-lock.json"
+}
 
 if [ "$("$link" --version 2>/dev/null)" != "codex-cli $version" ]; then
 	if ! command -v npm >/dev/null 2>&1; then
@@ -34,10 +58,14 @@ if [ "$("$link" --version 2>/dev/null)" != "codex-cli $version" ]; then
 		exit 1
 	fi
 	mkdir -p "$folder" "$root/.tools/bin"
-	cp "$root/image/codex/package.json" "$root/image/codex/package-lock.json" "$folder"
+	if [ "$version" = "$pinned" ]; then
+		cp "$root/image/codex/package.json" "$root/image/codex/package-lock.json" "$folder"
+	else
+		lock
+	fi
 	(cd "$folder" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error) >&2
 	if [ ! -d "$folder/node_modules/@openai/codex-$platform" ]; then
-		echo "codex: npm has left out the package of codex: the registry has no such bytes as image/codex/package-lock.json says" >&2
+		echo "codex: npm has left out the package of codex: the registry has no such bytes as the lockfile says" >&2
 		exit 1
 	fi
 	bin=$(ls "$folder/node_modules/@openai/codex-$platform"/vendor/*/bin/codex)

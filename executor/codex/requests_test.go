@@ -16,5 +16,7 @@ func TestAnswersOfOurOwn(t *testing.T) {
 	if !ok {
 		t.Error("the time is not told")
 	}
-	pinned.Check(t, "CurrentTimeReadResponse", answer)
+	if pinned.Has("CurrentTimeReadResponse") { // 0.171.0 does not ask
+		pinned.Check(t, "CurrentTimeReadResponse", answer)
+	}
 }

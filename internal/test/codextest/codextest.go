@@ -5,8 +5,10 @@ package codextest
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 )
 
@@ -32,6 +34,16 @@ func Bin(tb testing.TB) string {
 		tb.Fatalf("codextest: no codex at %s: run make codex, or set CODEX_BIN", bin)
 	}
 	return bin
+}
+
+// Version returns the version that the codex of [Bin] says it is.
+func Version(tb testing.TB) string {
+	tb.Helper()
+	out, err := exec.CommandContext(tb.Context(), Bin(tb), "--version").Output()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return strings.TrimPrefix(strings.TrimSpace(string(out)), "codex-cli ")
 }
 
 // Home returns a fresh CODEX_HOME that is removed with the test.

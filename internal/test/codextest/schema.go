@@ -11,7 +11,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// SchemaDir returns a folder with what the pinned codex says of its protocol, a file for each type.
+// SchemaDir returns a folder with what the codex at hand says of its protocol, a file for each type.
 func SchemaDir(tb testing.TB) string {
 	tb.Helper()
 	dir := Dir(tb, "schema")
@@ -23,16 +23,22 @@ func SchemaDir(tb testing.TB) string {
 	return dir
 }
 
-// A Schema checks values against what the pinned codex says of its protocol.
+// A Schema checks values against what the codex at hand says of its protocol.
 type Schema struct {
 	dir  string
 	made map[string]*jsonschema.Schema
 }
 
-// NewSchema returns the schema of the pinned codex.
+// NewSchema returns the schema of the codex at hand.
 func NewSchema(tb testing.TB) *Schema {
 	tb.Helper()
 	return &Schema{SchemaDir(tb), map[string]*jsonschema.Schema{}}
+}
+
+// Has reports whether codex knows a type.
+func (s *Schema) Has(name string) bool {
+	_, err := os.Stat(filepath.Join(s.dir, name+".json"))
+	return err == nil
 }
 
 // Check fails the test where a value is none of the type.

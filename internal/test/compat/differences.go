@@ -1,0 +1,70 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
+)
+
+// A difference is something that some codexes do otherwise, as tests have shown that pass on the pinned one. The
+// tests that show it may fail there, and nothing else may.
+type difference struct {
+	since, until string   // the versions that it is of; empty is open
+	tests        []string // by package and name; a test below one that is named is named, too
+	lacks        string
+	does         string // what the runtime does about it
+}
+
+// differences are all that are known.
+func differences() []difference {
+	return []difference{
+		{
+			until: "0.163.0", tests: []string{"executor/codex.TestToolsAreCalledConcurrently"},
+			lacks: "calls the workspace tools of one answer one after the other",
+			does:  "nothing: each call is answered as it comes",
+		},
+		{
+			until: "0.165.0", tests: []string{"executor/codex.TestCutBeforeAnotherProvider"},
+			lacks: "loads a conversation whose turn was cut off also for another model provider, which later versions refuse",
+			does:  "the conversation goes on with that provider, and the message says so",
+		},
+		{
+			until: "0.166.0",
+			lacks: "does not name the tool beside the words in which it asks for leave to call a tool of an MCP server",
+			does:  "takes it from the words, where such a call is known",
+		},
+		{
+			until: "0.166.0",
+			lacks: "may complete a turn without reading a message that was added to it in its last moment",
+			does:  "sees that the model has not answered behind it, and gives the message a turn of its own",
+		},
+		{
+			until: "0.166.0",
+			lacks: "refuses a thread of another model provider in other words",
+			does:  "knows both",
+		},
+		{
+			since: "0.171.0", tests: []string{"executor/codex.TestInstructionsOverACompactionInMidTurn"},
+			lacks: "keeps instructions that have changed over a compaction in mid-turn",
+			does:  "tells them anew all the same, so the model may read them twice",
+		},
+		{
+			since: "0.171.0",
+			lacks: "does not ask for the time (currentTime/read)",
+			does:  "nothing: it is answered where it is asked",
+		},
+	}
+}
+
+// of reports whether a version is one of those. Versions that were not tried are after all that were.
+func (d difference) of(version string) bool {
+	at := place(version)
+	return (d.since == "" || at >= place(d.since)) && (d.until == "" || at <= place(d.until))
+}
+
+func place(version string) int {
+	if i := slices.Index(codex.Tried(), version); i >= 0 {
+		return i
+	}
+	return len(codex.Tried())
+}

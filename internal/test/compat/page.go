@@ -1,0 +1,58 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
+)
+
+// row is a row of the page, of one version.
+var row = regexp.MustCompile(`(?m)^\| ([0-9.]+) \|.*\n`)
+
+// note writes what came of a version into the page, in the place of what came before.
+func note(page, version string, o *outcome) error {
+	text, err := os.ReadFile(page)
+	if err != nil {
+		return err
+	}
+	rows := map[string]string{version: line(version, o)}
+	for _, match := range row.FindAllStringSubmatch(string(text), -1) {
+		rows[match[1]] = cmp.Or(rows[match[1]], match[0])
+	}
+	var all strings.Builder
+	for _, version := range slices.Backward(codex.Tried()) {
+		all.WriteString(rows[version])
+	}
+	at := row.FindAllStringIndex(string(text), -1)
+	if len(at) == 0 {
+		return fmt.Errorf("%s has no row of a version", page)
+	}
+	// What stands before the first row and behind the last one is written by people.
+	return os.WriteFile(page, []byte(string(text[:at[0][0]])+all.String()+string(text[at[len(at)-1][1]:])), 0o644) //nolint:gosec // it is a page of the repository
+}
+
+// line is the row of a version.
+func line(version string, o *outcome) string {
+	var lacks, does []string
+	for _, d := range differences() {
+		if d.of(version) {
+			lacks, does = append(lacks, d.lacks), append(does, d.does)
+		}
+	}
+	numbered := func(all []string) string {
+		for i := range all {
+			all[i] = fmt.Sprintf("%d. %s", i+1, all[i])
+		}
+		return cmp.Or(strings.Join(all, "<br>"), "–")
+	}
+	came := fmt.Sprintf("%d passed", o.passed)
+	if len(o.failed) > 0 {
+		came += fmt.Sprintf(", %d show what differs", len(o.failed))
+	}
+	return fmt.Sprintf("| %s | %s | %s | %s |\n", version, came, numbered(lacks), numbered(does))
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+const module = "github.com/Molecule-AI/molecule-codex-runtime/"
+
+// try runs the tests on the codex at bin, and notes what came of it.
+func try(version, bin, page string) error {
+	fmt.Printf("compat: codex %s\n", version)
+	var all outcome
+	for _, tests := range [][]string{
+		{"./appserver", "./preflight", "./internal/codexfit", "./executor/codex"},
+		append([]string{"-run", aboutCodex()}, "./e2e"),
+	} {
+		if err := all.run(bin, tests...); err != nil {
+			return err
+		}
+	}
+	unknown, stale := all.judge(version)
+	if err := note(page, version, &all); err != nil {
+		return err
+	}
+	for _, name := range stale {
+		fmt.Printf("compat: %s passes on codex %s: the difference that it shows may be gone\n", name, version)
+	}
+	if len(unknown) > 0 {
+		return fmt.Errorf("codex %s: %d tests fail that no known difference explains: %s", version, len(unknown), strings.Join(unknown, ", "))
+	}
+	fmt.Printf("ok\tcodex %s\t%d tests passed, %d show what is known to differ\n", version, all.passed, len(all.failed))
+	return nil
+}
+
+// aboutCodex matches the tests of e2e that are about what codex does.
+func aboutCodex() string {
+	var names []string
+	declared := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	for _, file := range []string{"boot", "cancel", "commands", "held", "moves", "pictures", "progress", "question", "restart", "sandbox", "steer", "subagents", "told", "tools", "turns"} {
+		text, err := os.ReadFile(filepath.Join("e2e", file+"_test.go"))
+		if err != nil {
+			panic(err) // it is a file of this repository
+		}
+		for _, match := range declared.FindAllSubmatch(text, -1) {
+			names = append(names, string(match[1]))
+		}
+	}
+	return "^(" + strings.Join(names, "|") + ")$"
+}
+
+// An outcome is what came of tests.
+type outcome struct {
+	passed int
+	failed []string // by package and name; those alone that have failed themselves, and not by one below them
+}
+
+// run adds what comes of some tests. What they say of failures is printed.
+func (o *outcome) run(bin string, tests ...string) error {
+	args := append([]string{"test", "-json", "-vet=off", "-count=1", "-short", "-parallel", "4", "-timeout", "20m"}, tests...)
+	cmd := exec.Command("go", args...) //nolint:noctx // it ends with this program, or by itself
+	cmd.Env, cmd.Stderr = append(os.Environ(), "CODEX_BIN="+bin), os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return err
+	}
+	before := o.passed
+	broken := o.read(out)
+	if err := cmd.Wait(); err != nil && len(o.failed) == 0 || broken || o.passed == before {
+		return fmt.Errorf("the tests could not be run (%v): their words stand above", err)
+	}
+	return nil
+}
+
+// An event is a line of go test -json.
+type event struct{ Action, Package, Test, Output string }
+
+// read takes the events of a run. It reports whether a package failed for another reason than its tests.
+func (o *outcome) read(from io.Reader) (broken bool) {
+	said := map[string][]string{}
+	lines := bufio.NewScanner(from)
+	lines.Buffer(nil, 64<<20)
+	for lines.Scan() {
+		var e event
+		if json.Unmarshal(lines.Bytes(), &e) != nil {
+			continue
+		}
+		name := strings.TrimPrefix(e.Package, module) + "." + e.Test
+		switch {
+		case e.Action == "output":
+			said[name] = append(said[name], e.Output)
+		case e.Action == "build-fail":
+			broken = true
+		case e.Action == "pass" && e.Test != "":
+			o.passed++
+			delete(said, name)
+		case e.Action == "fail" && e.Test != "":
+			fmt.Printf("--- FAIL: %s\n%s", name, strings.Join(said[name], ""))
+			o.failed = append(o.failed, name)
+		case e.Action == "fail" && !slices.ContainsFunc(o.failed, func(f string) bool { return strings.HasPrefix(f, name) }):
+			fmt.Print(strings.Join(said[name], ""))
+			broken = true
+		}
+	}
+	return broken || lines.Err() != nil
+}
+
+// judge says which tests fail that nothing known explains, and which pass that were known to fail.
+func (o *outcome) judge(version string) (unknown, stale []string) {
+	var known []string
+	for _, d := range differences() {
+		if d.of(version) {
+			known = append(known, d.tests...)
+		}
+	}
+	below := func(name, parent string) bool { return name == parent || strings.HasPrefix(name, parent+"/") }
+	for _, name := range o.failed {
+		if !slices.ContainsFunc(known, func(k string) bool { return below(name, k) }) {
+			unknown = append(unknown, name)
+		}
+	}
+	for _, k := range known {
+		if !slices.ContainsFunc(o.failed, func(name string) bool { return below(name, k) }) {
+			stale = append(stale, k)
+		}
+	}
+	return unknown, stale
+}

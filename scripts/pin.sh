@@ -1,0 +1,51 @@
+#!/bin/sh
+# Moves the pin to another codex: every place that names it, with the lockfile. Says what differs between the two in
+# our terms, runs the tests that are about codex, and leaves a commit to be read.
+set -eu
+cd "$(dirname "$0")/.."
+new=${1:?"say which: make pin VERSION=0.NNN.0"}
+old=$(cat appserver/CODEX_VERSION)
+[ "$new" != latest ] || new=$(npm view @openai/codex version)
+if [ "$new" = "$old" ]; then
+	echo "pin: codex $new is the pinned one already" >&2
+	exit 1
+fi
+if [ -n "$(git status --porcelain)" ]; then
+	echo "pin: commit or stash what is changed here first: this ends with a commit of its own" >&2
+	exit 1
+fi
+export CODEX_BIN=
+unset CODEX_BIN # it would be taken for both
+before=$(scripts/codex.sh "$old")
+before=$(readlink -f "$before")
+go run ./internal/test/compat window "$new"
+
+echo "$new" >appserver/CODEX_VERSION
+escaped=$(echo "$old" | sed 's/\./\\./g')
+for file in image/codex/package.json connect/codex.snippet; do
+	sed "s/$escaped/$new/g" "$file" >"$file.new"
+	cat "$file.new" >"$file" # its mode stays
+	rm "$file.new"
+done
+(cd image/codex && npm install --package-lock-only --omit-lockfile-registry-resolved --no-audit --no-fund --loglevel=error)
+after=$(readlink -f "$(scripts/codex.sh)")
+
+said=$(mktemp -d)
+trap 'rm -rf "$said"' EXIT
+for which in before after; do
+	eval "bin=\$$which"
+	CODEX_HOME=$said "$bin" app-server generate-json-schema --experimental --out "$said/$which"
+done
+go run ./internal/test/compat schemas "$said/before" "$said/after" | tee "$said/differs"
+
+if ! scripts/compat.sh "$new"; then
+	echo "pin: the tests fail on codex $new, so nothing is committed. What was changed stands in git diff; git checkout . takes it back" >&2
+	exit 1
+fi
+git add -A appserver image connect docs/codex-versions.md
+{
+	printf 'codex: %s in the place of %s\n\n' "$new" "$old"
+	cat "$said/differs"
+} | git commit -q -F -
+git --no-pager show --stat
+echo "pin: read what stands above and docs/fidelity.md, then measure: make bench, make chaos" >&2
