@@ -11,7 +11,8 @@ import (
 
 // Install says how the codex is had that the runtime is made for.
 func Install() string {
-	return "install codex " + codex.Pinned() + " (npm install -g @openai/codex@" + codex.Pinned() + "), and set CODEX_BIN if it is not in PATH"
+	return "install codex " + codex.Pinned() + ": npm install -g @openai/codex@" + codex.Pinned() +
+		" (where npm may not write: with --prefix ~/.local, and ~/.local/bin in PATH); CODEX_BIN names one that is not in PATH"
 }
 
 // Tried reports whether the runtime was tried with a version of codex.
