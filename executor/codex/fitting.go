@@ -18,13 +18,19 @@ type Missing struct {
 	Lesser string // what is done less for it; empty where no turn can do without
 }
 
-// MissingIn returns what the protocol of a codex does not have. The files are those that it writes of
-// it: `codex app-server generate-json-schema --experimental`.
-func MissingIn(files fs.FS) ([]Missing, error) {
-	protocol, err := appserver.ReadProtocol(files)
-	all := make([]Missing, len(protocol.Missing))
-	for i, m := range protocol.Missing {
-		all[i] = Missing(m)
+// A Protocol is what of a codex's protocol the driver uses.
+type Protocol struct {
+	Used    map[string]string // what each thing that is used may be, by its name in the words of codex's protocol
+	Missing []Missing
+}
+
+// ReadProtocol reads that of a codex. The files are those that it writes of itself:
+// `codex app-server generate-json-schema --experimental`.
+func ReadProtocol(files fs.FS) (Protocol, error) {
+	read, err := appserver.ReadProtocol(files)
+	p := Protocol{Used: read.Used}
+	for _, m := range read.Missing {
+		p.Missing = append(p.Missing, Missing(m))
 	}
-	return all, err
+	return p, err
 }

@@ -113,6 +113,7 @@ var allowed = map[string][]string{
 	"internal/remove":                {"internal/regular"},
 	"internal/settings":              {"internal/asuser", "internal/within"},
 	"internal/wirelog":               {"agent", "executor", "internal/brief"},
+	"internal/test/compat":           {"appserver/schema", "executor/codex"},
 	"internal/test/codextest":        {"internal/within"},
 	"internal/within":                {"internal/regular"},
 	"internal/fakemodel":             {},

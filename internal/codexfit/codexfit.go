@@ -98,7 +98,8 @@ func (f *Fit) read(ctx context.Context) (missing []codex.Missing, err error) {
 	if err := described.Describe(ctx, folder); err != nil {
 		return nil, err
 	}
-	return asuser.Value(user, func() ([]codex.Missing, error) { return codex.MissingIn(os.DirFS(folder)) })
+	protocol, err := asuser.Value(user, func() (codex.Protocol, error) { return codex.ReadProtocol(os.DirFS(folder)) })
+	return protocol.Missing, err
 }
 
 // Refusal says why no turn can run with the codex that is installed and is started now; empty if one can, and

@@ -8,18 +8,18 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver/schema"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
 )
 
 // compare says what differs between two protocols for the runtime: what it uses that is changed or gone, and what
 // is new that it may have to know.
 func compare(to io.Writer, older, newer fs.FS) error {
-	before, err := appserver.ReadProtocol(older)
+	before, err := codex.ReadProtocol(older)
 	if err != nil {
 		return err
 	}
-	after, err := appserver.ReadProtocol(newer)
+	after, err := codex.ReadProtocol(newer)
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func section(to io.Writer, title string, lines []string) {
 }
 
 // gone are what a codex lacks that the other one has.
-func gone(has, lacks appserver.Protocol) (all []string) {
+func gone(has, lacks codex.Protocol) (all []string) {
 	for _, m := range lacks.Missing {
 		if _, there := has.Used[m.What]; there {
 			all = append(all, strings.TrimSuffix(m.What+" ("+m.Lesser+")", " ()"))
@@ -54,7 +54,7 @@ func gone(has, lacks appserver.Protocol) (all []string) {
 }
 
 // changed are what may be something else. The same member stands in many messages, and is named once.
-func changed(before, after appserver.Protocol) (all []string) {
+func changed(before, after codex.Protocol) (all []string) {
 	names := map[string][]string{}
 	for name, was := range before.Used {
 		is, there := after.Used[name]
