@@ -27,6 +27,7 @@ const lookLimit = 20 * time.Second
 // called concurrently.
 type Fit struct {
 	program preflight.Program
+	temp    string // where it may make folders for a moment
 
 	mu    sync.Mutex // held during a look, so that there is one for all who ask
 	found Found
@@ -35,8 +36,9 @@ type Fit struct {
 	runs atomic.Pointer[string] // the version that was started last
 }
 
-// New returns a fit that has looked at nothing yet.
-func New(program preflight.Program) *Fit { return &Fit{program: program} }
+// New returns a fit that has looked at nothing yet. The temp directory is one that the program's user can write; empty is
+// the one of all.
+func New(program preflight.Program, temp string) *Fit { return &Fit{program: program, temp: temp} }
 
 // Found is what a codex was found to be.
 type Found struct {
@@ -87,7 +89,7 @@ func (f *Fit) read(ctx context.Context) (missing []codex.Missing, err error) {
 	ctx, cancel := context.WithTimeout(ctx, lookLimit)
 	defer cancel()
 	user := f.program.User
-	dir, err := asuser.Value(user, func() (string, error) { return os.MkdirTemp("", "runtime-codex-") })
+	dir, err := asuser.Value(user, func() (string, error) { return os.MkdirTemp(f.temp, "runtime-codex-") })
 	if err != nil {
 		return nil, err
 	}

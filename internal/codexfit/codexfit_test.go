@@ -58,7 +58,7 @@ func (s stand) asked(t *testing.T) int {
 }
 
 func (s stand) fit() *Fit {
-	return New(preflight.Program{Bin: s.bin, Env: os.Environ()})
+	return New(preflight.Program{Bin: s.bin, Env: os.Environ()}, "")
 }
 
 // TestVerdicts of codexes that were tried and were not, that have what is used and have not.
@@ -132,7 +132,7 @@ func TestLookedAtOnce(t *testing.T) {
 // TestNoCodex: what keeps it from starting is for the check, and refuses nothing.
 func TestNoCodex(t *testing.T) {
 	t.Parallel()
-	f := New(preflight.Program{Bin: filepath.Join(t.TempDir(), "codex")})
+	f := New(preflight.Program{Bin: filepath.Join(t.TempDir(), "codex")}, "")
 	if r := f.Check().Do(t.Context()); r.Status != preflight.Fail || r.Fix != Install() {
 		t.Errorf("%+v", r)
 	}
@@ -143,9 +143,9 @@ func TestNoCodex(t *testing.T) {
 
 // TestNothingIsLeft of a look.
 func TestNothingIsLeft(t *testing.T) {
+	t.Parallel()
 	temp := t.TempDir()
-	t.Setenv("TMPDIR", temp)
-	f := newStand(t, codex.Pinned(), "").fit()
+	f := New(preflight.Program{Bin: newStand(t, codex.Pinned(), "").bin, Env: os.Environ()}, temp)
 	if why := f.Refusal(t.Context()); why != "" {
 		t.Fatal(why)
 	}

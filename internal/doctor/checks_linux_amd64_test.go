@@ -16,7 +16,7 @@ import (
 func TestX32IsOfTheSandbox(t *testing.T) {
 	for mode, want := range map[string]bool{"workspace-write": true, "read-only": true, "danger-full-access": false} {
 		s := settings.Settings{CodexBin: "codex", CodexHome: codextest.Dir(t, "home"), WorkDir: codextest.Dir(t, "work"), Sandbox: mode}
-		all := checks(s, nil, fence.Fence{}, scratch{}, codexfit.New(launch.Program(s, nil)))
+		all := checks(s, nil, fence.Fence{}, scratch{}, codexfit.New(launch.Program(s, nil), ""))
 		if got := slices.ContainsFunc(all, func(c preflight.Check) bool { return c.Name == "x32" }); got != want {
 			t.Errorf("%s: the check is there: %t, want %t", mode, got, want)
 		}

@@ -107,7 +107,7 @@ func TestNetworkCheck(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got preflight.Result
-			for _, check := range checks(s, environ, fence.Fence{}, scratch{}, codexfit.New(launch.Program(s, environ))) {
+			for _, check := range checks(s, environ, fence.Fence{}, scratch{}, codexfit.New(launch.Program(s, environ), "")) {
 				if check.Name == "network" {
 					got = check.Do(t.Context())
 				}

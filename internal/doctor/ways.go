@@ -65,7 +65,9 @@ func channelChecks(c Case, at scratch) []preflight.Check {
 // turnChecks are what has to hold for a turn, however its message comes.
 func turnChecks(c Case, at scratch) []preflight.Check {
 	s, environ := c.Settings, c.Environ
-	fit := codexfit.New(launch.Program(s, environ))
+	program := launch.Program(s, environ)
+	program.Env = at.env(program.Env) // codex makes folders in its home when it says its version, too
+	fit := codexfit.New(program, at.tmp)
 	return append(checks(s, environ, fence.Make(context.Background(), s, secrets.Of(s, environ).Known), at, fit), accountCheck(c, at), stateCheck(s.StateDir), skewCheck(s, modelTime(s, environ)...))
 }
 

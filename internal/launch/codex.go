@@ -116,7 +116,7 @@ func (c *Codex) setUp() error {
 		cfg.Logins = c.logins
 	}
 	c.Setup = adapter.NewSetup(cfg)
-	c.Fit = codexfit.New(Program(c.s, c.cfg.Environ))
+	c.Fit = codexfit.New(Program(c.s, c.cfg.Environ), c.Temp.Dirs().Codex) // what a kill leaves there goes with the next start
 	return nil
 }
 
