@@ -86,29 +86,61 @@ func promisedNotes() []promise {
 	}
 }
 
-// A request of codex's is answered, whatever it is. One that is not among these is refused, which codex
-// takes for a no.
+// What codex asks. Each request is answered, and one that is not among these is refused.
 const (
-	MethodCommandApproval     = "item/commandExecution/requestApproval"
-	MethodFileChangeApproval  = "item/fileChange/requestApproval"
-	MethodPermissionsApproval = "item/permissions/requestApproval"
-	MethodUserInput           = "item/tool/requestUserInput"
-	MethodElicitation         = "mcpServer/elicitation/request"
-	MethodCurrentTime         = "currentTime/read"
+	methodCommandApproval     = "item/commandExecution/requestApproval"
+	methodFileChangeApproval  = "item/fileChange/requestApproval"
+	methodPermissionsApproval = "item/permissions/requestApproval"
+	methodUserInput           = "item/tool/requestUserInput"
+	methodElicitation         = "mcpServer/elicitation/request"
+	MethodCurrentTime         = "currentTime/read" // 0.171.0 does not ask it
 )
 
-// promisedRequests are what codex asks; those of the first are ones without which a turn does not get what it needs.
+// promisedRequests are what codex asks.
 func promisedRequests() []promise {
 	unasked := "what would be asked about is not done"
 	return []promise{
 		{method: MethodToolCall, params: typed{"DynamicToolCallParams", ToolCallParams{}}, answer: typed{"DynamicToolCallResponse", ToolCallResult{}}},
-		{method: MethodCommandApproval},
-		{method: MethodFileChangeApproval},
-		{method: MethodPermissionsApproval, lesser: unasked},
-		{method: MethodUserInput, lesser: "the model cannot put questions"},
-		{method: MethodElicitation, lesser: "MCP servers cannot put questions"},
+		{method: methodCommandApproval, params: typed{"CommandExecutionRequestApprovalParams", commandQuestion{}}},
+		{method: methodFileChangeApproval, params: typed{"FileChangeRequestApprovalParams", question{}}},
+		{method: methodPermissionsApproval, params: typed{"PermissionsRequestApprovalParams", permissionsQuestion{}}, lesser: unasked},
+		{method: methodUserInput, params: typed{"ToolRequestUserInputParams", userInput{}}, lesser: "the model cannot put questions"},
+		{method: methodElicitation, params: typed{"McpServerElicitationRequestParams", elicitation{}}, lesser: "MCP servers cannot put questions"},
 	}
 }
+
+// What a question must have, so that it is put to those whom it is for, and they know what it is about.
+// Package executor/codex/ask reads more of it where there is more.
+type (
+	question struct {
+		ThreadID string `json:"threadId"`
+		TurnID   string `json:"turnId"`
+		ItemID   string `json:"itemId"`
+	}
+	commandQuestion struct {
+		question
+		Command string `json:"command"`
+		Cwd     string `json:"cwd"`
+	}
+	permissionsQuestion struct {
+		question
+		Permissions any `json:"permissions"`
+	}
+	userInput struct {
+		question
+		Questions []struct {
+			ID       string `json:"id"`
+			Question string `json:"question"`
+		} `json:"questions"`
+	}
+	elicitation struct {
+		ThreadID string `json:"threadId"`
+		TurnID   string `json:"turnId"`
+		Server   string `json:"serverName"`
+		Message  string `json:"message"`
+		Mode     string `json:"mode"`
+	}
+)
 
 // A vocabulary has the values of a string that the runtime writes, or tells apart.
 type vocabulary struct {

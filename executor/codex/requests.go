@@ -88,7 +88,7 @@ func (d *Driver) readRequest(req *appserver.Request) (asks ask.Request, known bo
 // atOnce returns the answer of a request for which no person needs to be asked.
 func atOnce(method string) (answer any, ok bool) {
 	switch method {
-	case "currentTime/read":
+	case appserver.MethodCurrentTime:
 		return map[string]any{"currentTimeAt": time.Now().Unix()}, true
 	}
 	return nil, false

@@ -12,7 +12,7 @@ import (
 )
 
 // row is a row of the page, of one version.
-var row = regexp.MustCompile(`(?m)^\| ([0-9.]+) \|.*\n`)
+var row = regexp.MustCompile(`(?m)^\| ([0-9.]+) \| ([^|]*) \|.*\n`)
 
 // note writes what came of a version into the page, in the place of what came before.
 func note(page, version string, o *outcome) error {
@@ -20,13 +20,16 @@ func note(page, version string, o *outcome) error {
 	if err != nil {
 		return err
 	}
-	rows := map[string]string{version: line(version, o)}
+	came := map[string]string{}
 	for _, match := range row.FindAllStringSubmatch(string(text), -1) {
-		rows[match[1]] = cmp.Or(rows[match[1]], match[0])
+		came[match[1]] = match[2]
 	}
+	came[version] = o.count()
 	var all strings.Builder
 	for _, version := range slices.Backward(codex.Tried()) {
-		all.WriteString(rows[version])
+		if came[version] != "" {
+			all.WriteString(line(version, came[version]))
+		}
 	}
 	at := row.FindAllStringIndex(string(text), -1)
 	if len(at) == 0 {
@@ -36,23 +39,35 @@ func note(page, version string, o *outcome) error {
 	return os.WriteFile(page, []byte(string(text[:at[0][0]])+all.String()+string(text[at[len(at)-1][1]:])), 0o644) //nolint:gosec // it is a page of the repository
 }
 
-// line is the row of a version.
-func line(version string, o *outcome) string {
-	var lacks, does []string
+// differencesOf are those of a version.
+func differencesOf(version string) (all []difference) {
 	for _, d := range differences() {
 		if d.of(version) {
-			lacks, does = append(lacks, d.lacks), append(does, d.does)
+			all = append(all, d)
 		}
+	}
+	return all
+}
+
+// count says what came of the tests.
+func (o *outcome) count() string {
+	if len(o.failed) > 0 {
+		return fmt.Sprintf("%d passed, %d show what differs", o.passed, len(o.failed))
+	}
+	return fmt.Sprintf("%d passed", o.passed)
+}
+
+// line is the row of a version, of whose tests that came.
+func line(version, came string) string {
+	var lacks, does []string
+	for _, d := range differencesOf(version) {
+		lacks, does = append(lacks, d.lacks), append(does, d.does)
 	}
 	numbered := func(all []string) string {
 		for i := range all {
 			all[i] = fmt.Sprintf("%d. %s", i+1, all[i])
 		}
 		return cmp.Or(strings.Join(all, "<br>"), "–")
-	}
-	came := fmt.Sprintf("%d passed", o.passed)
-	if len(o.failed) > 0 {
-		came += fmt.Sprintf(", %d show what differs", len(o.failed))
 	}
 	return fmt.Sprintf("| %s | %s | %s | %s |\n", version, came, numbered(lacks), numbered(does))
 }

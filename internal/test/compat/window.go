@@ -25,7 +25,7 @@ func widen(version string) error {
 	for _, platform := range []string{"linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64"} {
 		sum, err := exec.Command("npm", "view", "@openai/codex@"+version+"-"+platform, "dist.integrity").Output() //nolint:gosec,noctx // a version, for a moment
 		if err != nil || !strings.HasPrefix(string(sum), "sha512-") {
-			return fmt.Errorf("npm does not say which checksum codex %s has for %s: %w", version, platform, err)
+			return fmt.Errorf("npm does not say which checksum codex %s has for %s: %q, %v", version, platform, sum, err)
 		}
 		line += " " + platform + "=" + strings.TrimSpace(string(sum))
 	}
