@@ -18,7 +18,8 @@ type Identity struct {
 	Sandbox     string // read-only, workspace-write or danger-full-access
 	SandboxNote string // why, in a few words
 	Scripted    bool   // the built-in scripted model answers
-	Codex       string // the version of codex that runs, and what is to be known of it; empty while none does
+	Codex       string // the version of codex that runs; empty while none does
+	CodexNote   string // what is to be known of it
 	Token       bool   // callers must show a bearer token
 	Push        bool   // push notifications are made
 	Files       bool   // files that replies name are handed out
@@ -71,7 +72,11 @@ func (id Identity) description() string {
 		more = append(more, "Answers come from the built-in scripted model, which is not intelligent: no credential is configured.")
 	}
 	if id.Codex != "" {
-		more = append(more, "Runs codex "+id.Codex+".")
+		runs := "Runs codex " + id.Codex
+		if id.CodexNote != "" {
+			runs += " (" + id.CodexNote + ")"
+		}
+		more = append(more, runs+".")
 	}
 	if id.Sandbox != "" {
 		where := "Sandbox: " + id.Sandbox

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// The two files beside this one are the only places of the program that name versions of codex. Everything
-// else goes by what a codex says of itself: [ReadProtocol].
+// What the program does goes by what a codex says of itself ([ReadProtocol]), and its words by the versions in the two
+// files beside this one. Package connect has the pinned one in the commands that install it.
 
 //go:embed CODEX_VERSION
 var pinned string

@@ -31,7 +31,7 @@ func TestYesIsForWhatWasShown(t *testing.T) {
 		}
 	}
 	interrupted := func(turn *fakemodel.Turn, shown <-chan struct{}, command string) {
-		if turn.IsSubagents() {
+		if turn.FromSubagent() {
 			turn.Call("exec_command", fakemodel.Escalated("git status"))
 			return
 		}
@@ -108,7 +108,7 @@ func tellingByAgents(door string) fakemodel.Script {
 	return func(turn *fakemodel.Turn) {
 		outputs := len(turn.NewToolOutputs())
 		switch {
-		case turn.IsSubagents():
+		case turn.FromSubagent():
 			if outputs == 0 {
 				turn.CallIn(space, tool, arguments)
 				return

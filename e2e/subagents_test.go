@@ -18,7 +18,7 @@ func TestCommandsEndSubagents(t *testing.T) {
 	model := modeltest.Start(t, func(turn *fakemodel.Turn) {
 		command, makes := strings.CutPrefix(turn.LastUserText(), "have run ")
 		switch {
-		case makes && turn.IsSubagents():
+		case makes && turn.FromSubagent():
 			turn.Exec(command)
 		case makes && len(turn.NewToolOutputs()) == 0:
 			turn.CallIn("collaboration", "spawn_agent", `{"task_name":"sub","message":"go"}`)

@@ -11,8 +11,8 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
 )
 
-// any takes every version.
-func any(context.Context, string) Result { return ok("") }
+// takesAll takes every version.
+func takesAll(context.Context, string) Result { return ok("") }
 
 const getIt = "get it"
 
@@ -34,7 +34,7 @@ func TestCodexSaysWhyItWouldNotStart(t *testing.T) {
 		"breaks":         {file(t, dir, "breaks", "#!/bin/sh\necho 'libfoo.so not found' >&2\nexit 127\n", 0o755), "exit status 127 libfoo.so not found"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := Codex(Program{Bin: c.bin}, getIt, any).Do(t.Context())
+			r := Codex(Program{Bin: c.bin}, getIt, takesAll).Do(t.Context())
 			expect(t, r, Fail, c.detail, getIt)
 			if len(r.Detail) > 400 {
 				t.Errorf("it says %d characters", len(r.Detail))
@@ -96,7 +96,7 @@ func TestWhereCodexIsTried(t *testing.T) {
 	home, seen := t.TempDir(), filepath.Join(t.TempDir(), "seen")
 	bin := file(t, t.TempDir(), "codex", "#!/bin/sh\npwd -P >> "+seen+"\necho codex-cli 1.2.3\n", 0o755)
 	t.Chdir(t.TempDir())
-	expect(t, Codex(Program{Bin: bin}, getIt, any).Do(t.Context()), OK, "", "")
+	expect(t, Codex(Program{Bin: bin}, getIt, takesAll).Do(t.Context()), OK, "", "")
 	expect(t, Sandbox(SandboxProbe{Bin: bin, Mode: "workspace-write", Home: home}).Do(t.Context()), OK, "a command ran in it", "")
 	if got, err := os.ReadFile(seen); err != nil || string(got) != "/\n"+home+"\n" {
 		t.Errorf("it is tried in %q, %v", got, err)

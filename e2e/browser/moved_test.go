@@ -21,7 +21,7 @@ func TestQuestionsThatMove(t *testing.T) {
 	lines, asked := make(chan int, 1), make(chan struct{})
 	model := modeltest.Start(t, func(turn *fakemodel.Turn) {
 		switch {
-		case turn.IsSubagents():
+		case turn.FromSubagent():
 			if n := subagents.Add(1); n <= 2 {
 				turn.Call("exec_command", fakemodel.Escalated("touch "+[]string{first, second}[n-1]))
 				return

@@ -20,7 +20,7 @@ func handsOn(do func(*fakemodel.Turn)) fakemodel.Script {
 	spawn, _ := json.Marshal(map[string]any{"task_name": "sub", "message": "do it"})
 	return func(t *fakemodel.Turn) {
 		outputs := t.NewToolOutputs()
-		switch sub := t.IsSubagents(); {
+		switch sub := t.FromSubagent(); {
 		case sub && len(outputs) == 0:
 			do(t)
 		case sub:

@@ -62,7 +62,7 @@ func TestCallsAreKnown(t *testing.T) {
 	model := modeltest.Start(t, func(t *fakemodel.Turn) {
 		outputs := len(t.NewToolOutputs())
 		script := strings.Contains(string(t.Body), "by a script")
-		switch child := t.IsSubagents(); {
+		switch child := t.FromSubagent(); {
 		case strings.HasPrefix(t.LastUserText(), "spawn") && !child && outputs == 0:
 			message, _ := json.Marshal(map[string]any{"task_name": "sub", "message": t.LastUserText()})
 			t.CallIn("collaboration", "spawn_agent", string(message))

@@ -26,7 +26,7 @@ var given = regexp.MustCompile(`"encrypted_content":"((?:[^"\\]|\\.)*)"`)
 // FILE" do so.
 func commanding(t *fakemodel.Turn) {
 	body := string(t.Body)
-	if !t.IsSubagents() {
+	if !t.FromSubagent() {
 		command(t, t.LastUserText(), len(t.NewToolOutputs()))
 		return
 	}
@@ -216,7 +216,7 @@ func TestSubagentOfANarrowTurnAsksAfterIt(t *testing.T) {
 	file := filepath.Join(codextest.Dir(t, "outside"), "file")
 	e := onCodex(t, modeltest.Start(t, func(turn *fakemodel.Turn) {
 		outputs := turn.NewToolOutputs()
-		sub := turn.IsSubagents()
+		sub := turn.FromSubagent()
 		switch {
 		case sub && len(outputs) == 0:
 			select {

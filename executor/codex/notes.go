@@ -107,7 +107,7 @@ func (t *turn) tell(item appserver.Item, said agent.Item, started bool) {
 	case item.Type == appserver.ItemUserMessage:
 		if !started && item.ClientID != t.ClientID() {
 			t.To.Arrived(t.id, item.ClientID)
-			t.unread = append(t.unread, item.ClientID)
+			t.unheeded = append(t.unheeded, item.ClientID)
 		}
 		return
 	case item.Type == appserver.ItemHookPrompt:
@@ -125,7 +125,7 @@ func (t *turn) tell(item appserver.Item, said agent.Item, started bool) {
 	if item.IsModels() {
 		t.hasRead()
 		if started {
-			t.unread = nil
+			t.unheeded = nil
 		}
 	}
 }

@@ -266,7 +266,7 @@ func TestSubagentAsks(t *testing.T) {
 	spawn, _ := json.Marshal(map[string]any{"task_name": "sub", "message": "do it"})
 	model := modeltest.Start(t, func(t *fakemodel.Turn) {
 		outputs := t.NewToolOutputs()
-		sub := t.IsSubagents()
+		sub := t.FromSubagent()
 		switch {
 		case sub && len(outputs) == 0:
 			t.Call("exec_command", fakemodel.Escalated("echo ran-by-sub"))

@@ -40,14 +40,14 @@ func (t *turn) settle(final appserver.Turn) *agent.Ended {
 
 // passOver tells of the messages that the turn, which has completed, has not read.
 func (t *turn) passOver() {
-	if len(t.unread) == 0 {
+	if len(t.unheeded) == 0 {
 		return
 	}
 	turns, err := t.turns()
 	if err != nil {
 		t.d.log.Warn("whether a turn has read what was added to it is not known", "turn_id", t.id, "err", err)
 	}
-	for _, id := range t.unread {
+	for _, id := range t.unheeded {
 		if in := findMessage(turns, id); in != nil && in.ID == t.id && passedOver(*in, id) {
 			t.d.log.Info("a turn has completed without reading a message that was added to it", "turn_id", t.id, "message", id)
 			t.To.PassedOver(id)

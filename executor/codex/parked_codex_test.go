@@ -89,7 +89,7 @@ func TestCanceledSubagentEndsNoTurn(t *testing.T) {
 	spawn, _ := json.Marshal(map[string]any{"task_name": "sub", "message": "do it"})
 	model := modeltest.Start(t, func(t *fakemodel.Turn) {
 		outputs := t.NewToolOutputs()
-		switch sub := t.IsSubagents(); {
+		switch sub := t.FromSubagent(); {
 		case sub && len(outputs) == 0:
 			t.Call("exec_command", fakemodel.Escalated("echo ran-by-sub"))
 		case sub:

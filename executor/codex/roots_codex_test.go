@@ -155,7 +155,7 @@ func TestFolderOfASubagent(t *testing.T) {
 	var commands []string
 	model := modeltest.Start(t, func(t *fakemodel.Turn) {
 		outputs := t.NewToolOutputs()
-		switch sub := t.IsSubagents(); {
+		switch sub := t.FromSubagent(); {
 		case sub && len(outputs) < len(commands):
 			t.Exec(commands[len(outputs)])
 		case sub:

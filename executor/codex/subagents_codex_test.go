@@ -27,7 +27,7 @@ func spawning(t *fakemodel.Turn) {
 	outputs := len(t.NewToolOutputs())
 	match := spawned.FindStringSubmatch(string(t.Body))
 	switch {
-	case match != nil && t.IsSubagents():
+	case match != nil && t.FromSubagent():
 		work(t, outputs, match[2])
 	case !strings.HasPrefix(t.LastUserText(), "spawn "):
 		fakemodel.Keywords(t)

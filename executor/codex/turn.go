@@ -44,7 +44,7 @@ type turn struct {
 	unsure     bool              // codex may ask another model for it: see [executor.Refusal.Alone]
 	// behindOther says that a turn before it has named another model, and the model has not answered since.
 	behindOther bool
-	unread      []string          // messages that were added to the turn, and the model has not answered since
+	unheeded    []string          // messages that were added to the turn, and the model has not answered since
 	refused     *executor.Refusal // why the turn failed, if the model refused it
 	shortened   shortening
 }

@@ -159,9 +159,9 @@ func TestRefusedBehindASubagentsEnd(t *testing.T) {
 	e := onCodex(t, flags(t, func(turn *fakemodel.Turn) {
 		outputs := len(turn.NewToolOutputs())
 		switch {
-		case turn.IsSubagents() && outputs == 0:
+		case turn.FromSubagent() && outputs == 0:
 			turn.Exec("sleep 1; touch deployed")
-		case turn.IsSubagents():
+		case turn.FromSubagent():
 			turn.Say("it is deployed")
 		case strings.HasPrefix(turn.LastUserText(), "spawn") && outputs == 0:
 			message, _ := json.Marshal(map[string]any{"task_name": "sub", "message": "spawn: deploy it"})

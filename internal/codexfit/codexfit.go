@@ -9,8 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -20,25 +18,22 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
 )
 
-// lookLimit is what a look may take. It takes a quarter of a second where nothing else runs.
-const lookLimit = 20 * time.Second
-
 // A Fit looks at one codex, once for each version and file that it finds in its place. Its methods may be
 // called concurrently.
 type Fit struct {
 	program preflight.Program
 	temp    string // where it may make folders for a moment
 
-	mu    sync.Mutex // held during a look, so that there is one for all who ask
-	found Found
-	of    identity // of what was found; the zero one is nothing
-
-	runs atomic.Pointer[string] // the version that was started last
+	looks chan struct{} // has room for one look at a time, which all who ask share
+	found Found         // by the look before, as is of
+	of    identity      // the zero one is nothing
 }
 
 // New returns a fit that has looked at nothing yet. The temp directory is one that the program's user can write; empty is
 // the one of all.
-func New(program preflight.Program, temp string) *Fit { return &Fit{program: program, temp: temp} }
+func New(program preflight.Program, temp string) *Fit {
+	return &Fit{program: program, temp: temp, looks: make(chan struct{}, 1)}
+}
 
 // Found is what a codex was found to be.
 type Found struct {
@@ -70,8 +65,12 @@ func (f *Fit) identify(version string) (id identity) {
 
 // Look says what the codex of a version, that was just asked for it, is.
 func (f *Fit) Look(ctx context.Context, version string) Found {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	select {
+	case f.looks <- struct{}{}:
+		defer func() { <-f.looks }()
+	case <-ctx.Done():
+		return Found{Version: version, Err: context.Cause(ctx)}
+	}
 	id := f.identify(version)
 	if id != (identity{}) && id == f.of {
 		return f.found
@@ -86,8 +85,6 @@ func (f *Fit) Look(ctx context.Context, version string) Found {
 
 // read has codex describe itself, and reads that.
 func (f *Fit) read(ctx context.Context) (missing []codex.Missing, err error) {
-	ctx, cancel := context.WithTimeout(ctx, lookLimit)
-	defer cancel()
 	user := f.program.User
 	dir, err := asuser.Value(user, func() (string, error) { return os.MkdirTemp(f.temp, "runtime-codex-") })
 	if err != nil {
@@ -104,27 +101,18 @@ func (f *Fit) read(ctx context.Context) (missing []codex.Missing, err error) {
 	return protocol.Missing, err
 }
 
-// Refusal says why no turn can run with the codex that is installed and is started now; empty if one can, and
-// where that is not known. What keeps a codex from starting at all is not said.
-func (f *Fit) Refusal(ctx context.Context) string {
+// Verdict says why no turn can run with the codex that is installed; unfit is empty if one can, and where that is not
+// known. What keeps a codex from starting at all is not said. A note is for one that was not tried.
+func (f *Fit) Verdict(ctx context.Context) (unfit, note string) {
 	version, why := f.program.Version(ctx)
 	if why != "" {
-		return ""
+		return "", ""
 	}
-	f.runs.Store(&version)
 	found := f.Look(ctx, version)
 	if found.broken() == "" {
-		return ""
+		return "", Untried(version)
 	}
-	return fmt.Sprintf("codex %s cannot be used: it does not have %s; %s", version, found.broken(), Install())
-}
-
-// Runs is the version that was asked about for a start last; empty before the first.
-func (f *Fit) Runs() string {
-	if version := f.runs.Load(); version != nil {
-		return *version
-	}
-	return ""
+	return fmt.Sprintf("codex %s cannot be used: it does not have %s; %s", version, found.broken(), Install()), ""
 }
 
 // Check is the check of a codex, for people and probes.

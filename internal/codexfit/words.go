@@ -24,7 +24,7 @@ func Untried(version string) string {
 		return ""
 	}
 	all := codex.Tried()
-	return fmt.Sprintf("this runtime was not tried with codex %s, but with %s to %s", version, all[0], all[len(all)-1])
+	return fmt.Sprintf("this runtime was tried with codex %s to %s, and not with %s", all[0], all[len(all)-1], version)
 }
 
 // result puts what was found into the words of a check.

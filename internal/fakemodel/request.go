@@ -223,9 +223,9 @@ func (r *Request) ToolOutputs() map[string]string {
 	return outputs
 }
 
-// IsSubagents reports whether a subagent makes the request: it has been given a task by another agent. What it
+// FromSubagent reports whether a subagent makes the request: it has been given a task by another agent. What it
 // has of the conversation before that differs between versions of codex, as do the words around it.
-func (r *Request) IsSubagents() bool { return r.lastTask() >= 0 }
+func (r *Request) FromSubagent() bool { return r.lastTask() >= 0 }
 
 func (r *Request) lastTask() int {
 	for i, v := range slices.Backward(r.Input) {

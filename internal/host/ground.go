@@ -24,14 +24,19 @@ type Ground struct {
 	Files   *attachments.Shared
 	Heard   *Heard
 	Wire    *wirelog.Recorder // nil unless codex's messages are to be kept
+
+	turns Later[Turns]
 }
 
 // Identity is what the agent says of itself, with the codex that runs.
 func (g *Ground) Identity() adapter.Identity {
 	id := g.Options.Identity()
-	if id.Codex = g.Codex.Fit.Runs(); id.Codex != "" && !codexfit.Tried(id.Codex) {
-		id.Codex += ", with which this runtime was not tried"
+	turns := g.turns.Get()
+	if turns == nil {
+		return id
 	}
+	id.Codex = turns.Executor.Health().Child.Version
+	id.CodexNote = codexfit.Untried(id.Codex)
 	return id
 }
 

@@ -29,6 +29,7 @@ func OpenTurns(life *Life, g *Ground, by launch.Turns) *Turns {
 	t := &Turns{Ground: g, Driver: codex.New(by.Codex)}
 	t.Executor = executor.New(by.Executor, t.Driver)
 	life.Drains(t.Executor.Close)
+	g.turns.Set(t)
 	t.Checks = readiness.NewChecks(readiness.ChecksConfig{
 		Checks: doctor.Turn(g.Settings, g.Environ, g.Codex.Fence, g.Codex.Temp.Dirs().Commands, g.Codex.Fit),
 		State:  readiness.StateOf(g.Journal), Mend: g.Codex.Mend,

@@ -80,7 +80,7 @@ func (c *Codex) launch(ctx context.Context) (codex.Launch, error) {
 		Args: l.Args(), Env: l.Env(), Model: l.Model(), ModelProvider: l.Provider.ID(), KeyVariable: l.Provider.KeyVariable(),
 		Loaded: l.Loaded(), Written: l.Written(), Temp: l.Temp.Roots(),
 		Thread: func() map[string]any { return c.Setup.ThreadConfig(l) }, Oversized: l.Oversized, Unreadable: l.Unreadable,
-		Unfit: c.Fit.Refusal,
+		Fit: c.Fit.Verdict,
 	}, nil
 }
 

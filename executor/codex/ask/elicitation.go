@@ -57,15 +57,15 @@ func readElicitation(params json.RawMessage) (subject, error) {
 // toolCall is the kind of what codex asks about a call of an MCP server's tool.
 const toolCall = "mcp_tool_call"
 
-// leave is in what words codex asks for leave to call a tool of a server.
-func leave(server, tool string) string {
+// toolQuestion is how codex words the question whether it may call a tool of a server.
+func toolQuestion(server, tool string) string {
 	return fmt.Sprintf("Allow the %s MCP server to run tool %q?", server, tool)
 }
 
 // toolInWords is the tool that the words are about, where codex names it nowhere else (seen on 0.166.0 and
 // before).
 func (e elicitation) toolInWords() string {
-	before, after, _ := strings.Cut(leave(e.Server, ""), `""`)
+	before, after, _ := strings.Cut(toolQuestion(e.Server, ""), `""`)
 	words, begins := strings.CutPrefix(e.Message, before)
 	words, ends := strings.CutSuffix(words, after)
 	if tool, err := strconv.Unquote(words); begins && ends && err == nil {
@@ -117,7 +117,7 @@ func (e elicitation) tool() subject {
 		if called := spelled(e.Meta.Params); called != "null" {
 			text += "\n\n" + brief.Indented(d.shown(called))
 		}
-		if e.Message != leave(e.Server, e.Meta.Tool) { // codex's own words for it
+		if e.Message != toolQuestion(e.Server, e.Meta.Tool) { // codex's own words for it
 			set(data, "message", d.shown(e.Message))
 			text += setOff("\n\nIt is asked in these words: ", d.shown(e.Message))
 		}

@@ -178,20 +178,23 @@ func (s *Supervisor) startChild() (*Child, error) {
 	cfg := s.cfg.Codex
 	cfg.Args, cfg.Env = slices.Concat(launch.Args, cfg.Args), launch.Env
 	began := time.Now()
-	unfit := launch.looked(s.quit)
+	fit := launch.fit(s.quit)
 	client, err := appserver.Start(s.quit, cfg)
-	why := <-unfit // one that is not fit may well not start either
-	if err == nil && why != "" {
+	is := <-fit // one that is unfit may well not start either
+	if err == nil && is.unfit != "" {
 		err = client.Close()
 	}
-	if why != "" {
-		err = errors.Join(Unready(why), err)
+	if is.unfit != "" {
+		err = errors.Join(Unready(is.unfit), err)
 	}
 	if err != nil {
 		return nil, StartError{err}
 	}
 	s.cfg.Metrics.ChildStarted()
 	s.log.Info("codex is ready", "pid", client.Pid(), "version", client.Info().Version())
+	if is.note != "" {
+		s.log.Warn("this codex may do some things otherwise", "version", client.Info().Version(), "why", is.note)
+	}
 	c := &Child{Client: client, Launch: launch, Began: began, patience: s.cfg.Patience, log: s.log}
 	c.Given(credential)
 	return c, nil
