@@ -44,6 +44,7 @@ type offer struct {
 	answer error // what the offer returns
 	lost   bool  // it never stands in the history
 	untold bool  // it does, and the turn does not say so
+	passed bool  // it arrives, and the turn completes without reading it
 }
 
 func newScripted(of *past) *scripted {

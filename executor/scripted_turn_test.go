@@ -24,12 +24,13 @@ type turn struct {
 	late     chan error // 1-buffered: one of them has run out
 	runs     bool       // a tool
 
-	mu    sync.Mutex // guards the fields below
-	heard []string   // the messages
-	over  bool       // it takes no more of them
-	asked int
-	open  *question // nil if it asks nothing
-	shown agent.Ended
+	mu     sync.Mutex // guards the fields below
+	heard  []string   // the messages
+	over   bool       // it takes no more of them
+	passed []string   // arrived, and will not be read
+	asked  int
+	open   *question // nil if it asks nothing
+	shown  agent.Ended
 }
 
 // A question is one that a turn waits with.
@@ -159,6 +160,11 @@ func (t *turn) ends(end agent.Ended) *ending {
 	for len(t.arriving) > 0 {
 		t.arrive(<-t.arriving)
 	}
+	if end.Outcome == agent.Completed {
+		for _, id := range t.passed {
+			t.of.To.PassedOver(id)
+		}
+	}
 	end.Messages, end.Tools = t.SoFar().Messages, t.HasWorked()
 	t.a.past.change(func() { t.r.state, t.r.end = executor.Concluded, &end })
 	return &ending{result: &executor.Result{End: &end}}
@@ -184,6 +190,11 @@ func (t *turn) Steer(ctx context.Context, as executor.Attempt, input []agent.Inp
 	case t.over:
 		return executor.ErrNotTaken
 	case of.lost || of.answer == executor.ErrNotTaken: //nolint:errorlint // a test sets it as it is
+		return of.answer
+	}
+	if of.passed {
+		t.passed = append(t.passed, as.ClientID())
+		t.arriving <- as
 		return of.answer
 	}
 	t.heard = append(t.heard, words(input)...)

@@ -33,6 +33,8 @@ func TestSteerGoesWrong(t *testing.T) {
 		"untold":     {offer{untold: true}, false, 1, 1},
 		"unanswered": {offer{answer: context.DeadlineExceeded}, false, 1, 1},
 		"unheard":    {offer{answer: context.DeadlineExceeded, untold: true}, false, 1, 0},
+		"passed":     {offer{passed: true}, true, 2, 1},
+		"passed-too": {offer{passed: true, answer: context.DeadlineExceeded}, true, 2, 1},
 		"never-seen": {offer{answer: context.DeadlineExceeded, lost: true}, true, 2, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
