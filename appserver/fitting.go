@@ -2,6 +2,7 @@ package appserver
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"reflect"
 	"slices"
@@ -44,6 +45,9 @@ func (r *protocolReader) messages(kind string, ours []promise) error {
 	there, err := r.files.Methods(kind)
 	if err != nil {
 		return err
+	}
+	if len(there) == 0 || kind == "ClientRequest" && !slices.Contains(there, "initialize") { // each codex has that
+		return fmt.Errorf("%s is in a form that is not known", kind)
 	}
 	for _, p := range ours {
 		if !slices.Contains(there, p.method) {

@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -34,6 +35,23 @@ func TestUnfitCodex(t *testing.T) {
 		status, _ := p.readyz()
 		return status == http.StatusOK
 	})
+}
+
+// TestLauncherOfAnother: what a launcher says elsewhere is about another codex than the one that has started.
+func TestLauncherOfAnother(t *testing.T) {
+	t.Parallel()
+	bin := filepath.Join(codextest.Dir(t, "bin"), "codex")
+	codextest.StandIn(t, bin, "0.1.0", `s|"turn/steer"|"turn/gone"|`)
+	launcher := bin + "-launcher"
+	script := fmt.Sprintf("#!/bin/sh\ncase \"$*\" in\n--version | *generate-json-schema*) exec '%s' \"$@\" ;;\nesac\nexec '%s' \"$@\"\n", bin, codextest.Bin(t))
+	if err := os.WriteFile(launcher, []byte(script), 0o755); err != nil { //nolint:gosec // it is a program
+		t.Fatal(err)
+	}
+	p := start(t, "CODEX_BIN="+launcher)
+	if task := p.send("m1", "one", "say hello"); text(task) != "hello" {
+		t.Errorf("the message is %v", task["status"])
+	}
+	progtest.WaitFor(t, "the log", func() bool { return strings.Contains(p.Log(), "is not the one that has started") })
 }
 
 // TestUntriedCodex runs, with a warning wherever people look.

@@ -9,6 +9,10 @@ case ${1:-} in
 latest) versions=$(npm view @openai/codex version) ;;
 *) versions=$1 ;;
 esac
+if [ -z "$versions" ] || echo "$versions" | grep -qv '^[0-9][0-9]*\.[0-9][0-9]*\.[0-9][0-9]*$'; then
+	echo "compat: ${versions:-no version} is no version such as 0.169.0" >&2
+	exit 1
+fi
 go build -o .tools/compat ./internal/test/compat
 failed=
 for version in $versions; do

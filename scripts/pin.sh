@@ -6,14 +6,22 @@ cd "$(dirname "$0")/.."
 new=${1:?"say which: make pin VERSION=0.NNN.0"}
 old=$(cat appserver/CODEX_VERSION)
 [ "$new" != latest ] || new=$(npm view @openai/codex version)
+if [ -n "$(git status --porcelain)" ]; then
+	echo "pin: commit or stash what is changed here first, or take it back (git checkout .): this ends with a commit of its own" >&2
+	exit 1
+fi
 if [ "$new" = "$old" ]; then
 	echo "pin: codex $new is the pinned one already" >&2
 	exit 1
 fi
-if [ -n "$(git status --porcelain)" ]; then
-	echo "pin: commit or stash what is changed here first: this ends with a commit of its own" >&2
-	exit 1
-fi
+said=$(mktemp -d)
+left() {
+	rm -rf "$said"
+	[ -z "$(git status --porcelain)" ] ||
+		echo "pin: nothing is committed. What was changed stands in git diff; git checkout . takes it back" >&2
+}
+trap left EXIT
+trap 'exit 130' INT TERM
 unset CODEX_BIN # it would be taken for both
 before=$(scripts/codex.sh "$old")
 before=$(readlink -f "$before")
@@ -29,18 +37,16 @@ done
 (cd image/codex && npm install --package-lock-only --omit-lockfile-registry-resolved --no-audit --no-fund --loglevel=error)
 after=$(readlink -f "$(scripts/codex.sh)")
 
-said=$(mktemp -d)
-trap 'rm -rf "$said"' EXIT
 for which in before after; do
 	eval "bin=\$$which"
 	CODEX_HOME=$said "$bin" app-server generate-json-schema --experimental --out "$said/$which"
 done
-go run ./internal/test/compat schemas "$said/before" "$said/after" | tee "$said/differs"
+go run ./internal/test/compat schemas "$said/before" "$said/after" >"$said/differs"
+go run ./internal/test/compat known "$new" >>"$said/differs"
+cat "$said/differs"
 
-if ! scripts/compat.sh "$new" || ! go test -vet=off -count=1 ./appserver ./connect ./internal/test/compat ./internal/archtest; then
-	echo "pin: the tests fail on codex $new, so nothing is committed. What was changed stands in git diff; git checkout . takes it back" >&2
-	exit 1
-fi
+scripts/compat.sh "$new"
+go test -vet=off -count=1 ./appserver ./connect ./internal/test/compat ./internal/archtest
 git add -A appserver image connect docs/codex-versions.md
 {
 	printf 'codex: %s in the place of %s\n\n' "$new" "$old"

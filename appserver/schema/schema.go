@@ -66,13 +66,23 @@ func (t Type) Values(path ...string) []string {
 	}
 	var found []string
 	for _, node := range t.plain(nodes) {
-		for _, value := range list(node["enum"]) {
-			if text, ok := value.(string); ok && !slices.Contains(found, text) {
+		for _, text := range words(node) {
+			if !slices.Contains(found, text) {
 				found = append(found, text)
 			}
 		}
 	}
 	return found
+}
+
+// words are the strings that a node says it is one of; newer schemas have a single one by another name.
+func words(node map[string]any) (all []string) {
+	for _, value := range append(slices.Clone(list(node["enum"])), node["const"]) {
+		if text, ok := value.(string); ok {
+			all = append(all, text)
+		}
+	}
+	return all
 }
 
 // plain returns the alternatives of nodes: what they are themselves, what they refer to, what they are

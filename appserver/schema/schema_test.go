@@ -12,7 +12,7 @@ import (
 func folder() *Folder {
 	return Open(fstest.MapFS{
 		"ClientRequest.json": {Data: []byte(`{"oneOf":[
-			{"properties":{"method":{"enum":["turn/start"]}}}, {"properties":{"method":{"enum":["thread/start"]}}}]}`)},
+			{"properties":{"method":{"enum":["turn/start"]}}}, {"properties":{"method":{"const":"thread/start"}}}]}`)},
 		"v2/Turn.json": {Data: []byte(`{
 			"properties":{"id":{"type":"string"},"items":{"type":"array","items":{"$ref":"#/definitions/Item"}},
 				"error":{"anyOf":[{"$ref":"#/definitions/Error"},{"type":"null"}]},

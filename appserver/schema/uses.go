@@ -91,10 +91,8 @@ func (u *uses) shape(nodes []any) string {
 				}
 			}
 		}
-		for _, value := range list(node["enum"]) {
-			if text, ok := value.(string); ok {
-				kinds["'"+text+"'"] = true
-			}
+		for _, text := range words(node) {
+			kinds["'"+text+"'"] = true
 		}
 	}
 	return strings.Join(slices.Sorted(maps.Keys(kinds)), "|")

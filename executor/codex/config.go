@@ -92,6 +92,9 @@ type Config struct {
 // A Launch is what may differ from one start of codex to the next.
 type Launch = child.Launch
 
+// A Verdict is what was found of a codex by looking at it.
+type Verdict = child.Verdict
+
 // Unready is an error of Config.Prepare whose text is meant for the sender of a
 // message: it says what to do.
 type Unready = child.Unready

@@ -34,10 +34,10 @@ func findMessage(turns []appserver.Turn, clientID string) *appserver.Turn {
 	return nil
 }
 
-// passedOver reports whether a message was added to a turn that has completed without an answer of the
-// model's behind it.
-func passedOver(turn appserver.Turn, clientID string) bool {
-	at := slices.IndexFunc(turn.Items, func(item appserver.Item) bool { return item.ClientID == clientID })
+// endsWith reports whether a turn that has completed ends with an attempt at a job's message, which was added to it.
+// Where there is another attempt, the file has said of this one that the model has not read it.
+func endsWith(turn appserver.Turn, job string) bool {
+	at := slices.IndexFunc(turn.Items, func(item appserver.Item) bool { return isAttempt(item.ClientID, job) })
 	first := slices.IndexFunc(turn.Items, func(item appserver.Item) bool { return item.Type == appserver.ItemUserMessage })
 	return turn.Status == appserver.TurnCompleted && at > first && !slices.ContainsFunc(turn.Items[at:], appserver.Item.IsModels)
 }
@@ -48,7 +48,7 @@ func before(turns []appserver.Turn, of executor.Attempt) (repeated, worked bool)
 	for _, turn := range turns {
 		earlier := slices.ContainsFunc(turn.Items, func(item appserver.Item) bool {
 			return isAttempt(item.ClientID, of.Job) && item.ClientID != of.ClientID()
-		})
+		}) && !endsWith(turn, of.Job)
 		repeated = repeated || earlier
 		worked = worked || earlier && slices.ContainsFunc(turn.Items, func(item appserver.Item) bool { return item.Type.IsTool() })
 	}

@@ -2,10 +2,13 @@ package codex
 
 import (
 	"errors"
+	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/rollout"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 )
 
 // settle ends the turn from its final state, as codex told or as the history
@@ -38,19 +41,30 @@ func (t *turn) settle(final appserver.Turn) *agent.Ended {
 	return &end
 }
 
-// passOver tells of the messages that the turn, which has completed, has not read.
+// passOver tells of the messages that the turn, which has completed, has not read. The history does not say it: a model
+// may have read one and answer with nothing, or by a call that is no item. The thread's file does; where it cannot be
+// read, they were.
 func (t *turn) passOver() {
-	if len(t.unheeded) == 0 {
-		return
-	}
-	turns, err := t.turns()
-	if err != nil {
-		t.d.log.Warn("whether a turn has read what was added to it is not known", "turn_id", t.id, "err", err)
-	}
 	for _, id := range t.unheeded {
-		if in := findMessage(turns, id); in != nil && in.ID == t.id && passedOver(*in, id) {
+		if trace := t.endedTrace(id); trace.Unread {
 			t.d.log.Info("a turn has completed without reading a message that was added to it", "turn_id", t.id, "message", id)
 			t.To.PassedOver(id)
+		}
+	}
+}
+
+// endedTrace reads what stands in the thread's file of a message, when the turn's end stands there. codex says it
+// before it has written it down.
+func (t *turn) endedTrace(clientID string) rollout.Trace {
+	ctx, cancel := t.callContext()
+	defer cancel()
+	for {
+		trace, err := t.d.cfg.ReadTrace(t.c.rollout, clientID)
+		if err != nil {
+			t.d.log.Warn("whether a turn has read what was added to it is not known", "turn_id", t.id, "err", err)
+		}
+		if err != nil || trace.Ended || !sleep.For(ctx, 20*time.Millisecond) {
+			return trace
 		}
 	}
 }

@@ -124,6 +124,47 @@ func TestSteerAtOnce(t *testing.T) {
 	t.Logf("%d of 16 became part of the turn", taken)
 }
 
+// TestSteerAnsweredWithNothing: a model that has read a message, and has nothing to say, is not asked again.
+func TestSteerAnsweredWithNothing(t *testing.T) {
+	t.Parallel()
+	for name, answer := range map[string]fakemodel.Script{
+		"nothing": func(*fakemodel.Turn) {},
+		"a plan": func(turn *fakemodel.Turn) {
+			if len(turn.NewToolOutputs()) == 0 {
+				turn.Plan([]fakemodel.Step{{Step: "be quiet", Status: "completed"}})
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var asked atomic.Int32
+			model := modeltest.Start(t, func(turn *fakemodel.Turn) {
+				if turn.LastUserText() == "hush" {
+					if len(turn.NewToolOutputs()) == 0 {
+						asked.Add(1)
+					}
+					answer(turn)
+					return
+				}
+				fakemodel.Keywords(turn)
+			})
+			cfg := codexConfig(t, model)
+			e := running(t, cfg)
+			w := submit(t, e, "j0", "one", runUntilTaken)
+			eventually(t, "the command", func() bool { return commandRuns(w) })
+			s := steer(t, e, "j0", "s0", "one", "hush")
+			eventually(t, "codex to take it", steered(s))
+			takenUp(t, cfg)
+			wantTaken(t, w.wait(t), agent.Completed, "s0")
+			s.wait(t)
+			submit(t, e, "j1", "one", "say next").wait(t)
+			if n := asked.Load(); n != 1 {
+				t.Errorf("the model was asked %d times", n)
+			}
+		})
+	}
+}
+
 func TestSteerBurst(t *testing.T) {
 	longtest.Mark(t)
 	t.Parallel()

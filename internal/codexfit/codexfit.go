@@ -27,7 +27,12 @@ type Fit struct {
 	looks chan struct{} // has room for one look at a time, which all who ask share
 	found Found         // by the look before, as is of
 	of    identity      // the zero one is nothing
+	until time.Time     // when what could not be looked at is looked at again; zero where it could
 }
+
+// doubtLasts is how long a codex that could not be looked at is not looked at again: it may be one that takes its
+// time each time.
+const doubtLasts = 5 * time.Minute
 
 // New returns a fit that has looked at nothing yet. The temp directory is one that the program's user can write; empty is
 // the one of all.
@@ -72,13 +77,17 @@ func (f *Fit) Look(ctx context.Context, version string) Found {
 		return Found{Version: version, Err: context.Cause(ctx)}
 	}
 	id := f.identify(version)
-	if id != (identity{}) && id == f.of {
+	if id != (identity{}) && id == f.of && (f.until.IsZero() || time.Now().Before(f.until)) {
 		return f.found
 	}
 	missing, err := f.read(ctx)
 	found := Found{Version: version, Missing: missing, Err: err}
-	if err == nil {
-		f.found, f.of = found, id
+	f.found, f.of, f.until = found, id, time.Time{}
+	switch {
+	case ctx.Err() != nil: // it has not come to its end
+		f.of = identity{}
+	case err != nil:
+		f.until = time.Now().Add(doubtLasts)
 	}
 	return found
 }
@@ -101,18 +110,18 @@ func (f *Fit) read(ctx context.Context) (missing []codex.Missing, err error) {
 	return protocol.Missing, err
 }
 
-// Verdict says why no turn can run with the codex that is installed; unfit is empty if one can, and where that is not
-// known. What keeps a codex from starting at all is not said. A note is for one that was not tried.
-func (f *Fit) Verdict(ctx context.Context) (unfit, note string) {
+// Verdict is what is found of the codex that is installed, for its start. What keeps one from starting at all is not
+// said, and what is not known keeps none from it.
+func (f *Fit) Verdict(ctx context.Context) codex.Verdict {
 	version, why := f.program.Version(ctx)
 	if why != "" {
-		return "", ""
+		return codex.Verdict{}
 	}
-	found := f.Look(ctx, version)
-	if found.broken() == "" {
-		return "", Untried(version)
+	v := codex.Verdict{Version: version, Note: Untried(version)}
+	if broken := f.Look(ctx, version).broken(); broken != "" {
+		v.Unfit = fmt.Sprintf("codex %s cannot be used: it does not have %s; %s", version, broken, Install())
 	}
-	return fmt.Sprintf("codex %s cannot be used: it does not have %s; %s", version, found.broken(), Install()), ""
+	return v
 }
 
 // Check is the check of a codex, for people and probes.

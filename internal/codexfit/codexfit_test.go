@@ -64,10 +64,11 @@ func TestVerdicts(t *testing.T) {
 			if (r.Status == preflight.OK) == strings.Contains(r.Fix, "npm install -g @openai/codex@"+codex.Pinned()) {
 				t.Errorf("%s, and what to do is %q", r.Status, r.Fix)
 			}
-			why, note := f.Verdict(t.Context())
-			if (note != "") != (c.version == untried && !c.refused) {
-				t.Errorf("the note is %q", note)
+			v := f.Verdict(t.Context())
+			if (v.Note != "") != (c.version == untried) || v.Version != c.version {
+				t.Errorf("the note of %s is %q", v.Version, v.Note)
 			}
+			why := v.Unfit
 			if (why != "") != c.refused || c.refused && !strings.Contains(why, "install codex "+codex.Pinned()) {
 				t.Errorf("refused for %q", why)
 			}
@@ -81,7 +82,7 @@ func TestLookedAtOnce(t *testing.T) {
 	s := newStand(t, codex.Pinned(), "")
 	f := s.fit()
 	for range 3 {
-		if why, _ := f.Verdict(t.Context()); why != "" {
+		if why := f.Verdict(t.Context()).Unfit; why != "" {
 			t.Fatal(why)
 		}
 		f.Check().Do(t.Context())
@@ -90,11 +91,11 @@ func TestLookedAtOnce(t *testing.T) {
 		t.Errorf("it was looked at %d times", n)
 	}
 	codextest.StandIn(t, s.bin, codex.Pinned(), "s|\"turn/steer\"|\"turn/gone\"|")
-	if why, _ := f.Verdict(t.Context()); !strings.Contains(why, "turn/steer") {
+	if why := f.Verdict(t.Context()).Unfit; !strings.Contains(why, "turn/steer") {
 		t.Errorf("the one that came then is refused for %q", why)
 	}
 	codextest.StandIn(t, s.bin, codex.Pinned(), "")
-	if why, _ := f.Verdict(t.Context()); why != "" {
+	if why := f.Verdict(t.Context()).Unfit; why != "" {
 		t.Errorf("the third is refused for %q", why)
 	}
 	if n := s.asked(); n != 3 {
@@ -109,8 +110,8 @@ func TestNoCodex(t *testing.T) {
 	if r := f.Check().Do(t.Context()); r.Status != preflight.Fail || r.Fix != Install() {
 		t.Errorf("%+v", r)
 	}
-	if why, note := f.Verdict(t.Context()); why != "" || note != "" {
-		t.Errorf("%q, %q", why, note)
+	if v := f.Verdict(t.Context()); v != (codex.Verdict{}) {
+		t.Errorf("%+v", v)
 	}
 }
 
@@ -119,7 +120,7 @@ func TestNothingIsLeft(t *testing.T) {
 	t.Parallel()
 	temp := t.TempDir()
 	f := New(preflight.Program{Bin: newStand(t, codex.Pinned(), "").bin, Env: os.Environ()}, temp)
-	if why, _ := f.Verdict(t.Context()); why != "" {
+	if why := f.Verdict(t.Context()).Unfit; why != "" {
 		t.Fatal(why)
 	}
 	left, err := os.ReadDir(temp)

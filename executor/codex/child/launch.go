@@ -30,9 +30,8 @@ type Launch struct {
 	// writes; none if they have codex's own, TMPDIR of Env.
 	Temp []string
 
-	// Fit says why the codex that starts meanwhile is not to be used; unfit is empty if it is. What is to be known
-	// of one that is used is for the log. Nil uses each one.
-	Fit func(context.Context) (unfit, note string)
+	// Fit looks at the codex that starts meanwhile. Nil takes each one.
+	Fit func(context.Context) Verdict
 
 	// ModelProvider is the one that threads are to ask, by codex's name for it: a thread
 	// that was begun with another would go on asking that. Empty leaves it to codex.
@@ -44,20 +43,3 @@ type Launch struct {
 type Unready string
 
 func (u Unready) Error() string { return string(u) }
-
-// A verdict is what [Launch.Fit] says.
-type verdict struct{ unfit, note string }
-
-// fit asks for it while codex starts.
-func (l Launch) fit(ctx context.Context) <-chan verdict {
-	said := make(chan verdict, 1)
-	if l.Fit == nil {
-		said <- verdict{}
-		return said
-	}
-	go func() {
-		unfit, note := l.Fit(ctx)
-		said <- verdict{unfit, note}
-	}()
-	return said
-}

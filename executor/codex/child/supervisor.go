@@ -2,7 +2,6 @@ package child
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"slices"
 	"sync"
@@ -68,6 +67,7 @@ type Supervisor struct {
 	done    chan struct{} // closed when the goroutine has ended
 	killed  atomic.Bool   // end without grace
 	wake    chan struct{} // 1-buffered: the child is waited for, so the backoff is cut to its least
+	wary    bool          // the codex that started last was unfit; of the goroutine
 
 	mu       sync.Mutex // guards the fields below
 	state    state
@@ -178,23 +178,12 @@ func (s *Supervisor) startChild() (*Child, error) {
 	cfg := s.cfg.Codex
 	cfg.Args, cfg.Env = slices.Concat(launch.Args, cfg.Args), launch.Env
 	began := time.Now()
-	fit := launch.fit(s.quit)
-	client, err := appserver.Start(s.quit, cfg)
-	is := <-fit // one that is unfit may well not start either
-	if err == nil && is.unfit != "" {
-		err = client.Close()
-	}
-	if is.unfit != "" {
-		err = errors.Join(Unready(is.unfit), err)
-	}
+	client, err := s.startFit(launch, cfg)
 	if err != nil {
 		return nil, StartError{err}
 	}
 	s.cfg.Metrics.ChildStarted()
 	s.log.Info("codex is ready", "pid", client.Pid(), "version", client.Info().Version())
-	if is.note != "" {
-		s.log.Warn("this codex may do some things otherwise", "version", client.Info().Version(), "why", is.note)
-	}
 	c := &Child{Client: client, Launch: launch, Began: began, patience: s.cfg.Patience, log: s.log}
 	c.Given(credential)
 	return c, nil

@@ -17,6 +17,8 @@ type Trace struct {
 	Found  bool // the message stands in the file
 	Tool   bool // the turn called a tool, or something that is not known to be none
 	Called bool // the model has called something, be it a plan, which changes nothing
+	Ended  bool // the turn's end stands in the file
+	Unread bool // it is complete, and nothing of the model's is behind the message: no words, no call, no tokens
 }
 
 // What is read of a rollout file. It is a file of the user that codex runs as, whose
@@ -78,6 +80,8 @@ type traceReader struct {
 	many     bool            // there are more of them
 	found    bool
 	turn     string // that of the message, once found
+	behind   bool   // something else than messages stands behind it in that
+	end      string // of that; empty while it is not there
 }
 
 // trace is what was read.
@@ -86,7 +90,10 @@ func (r *traceReader) trace() Trace {
 		return Trace{}
 	}
 	tool, called := r.called[r.turn]
-	return Trace{Found: true, Tool: tool || r.many, Called: called || r.many}
+	return Trace{
+		Found: true, Tool: tool || r.many, Called: called || r.many,
+		Ended: r.end != "", Unread: r.end == completed && !r.behind,
+	}
 }
 
 // A rolloutLine is as much of a line as is needed to judge it.
@@ -107,6 +114,9 @@ type rolloutLine struct {
 	} `json:"payload"`
 }
 
+// completed is how the file calls the end of a turn that has completed.
+const completed = "task_complete"
+
 func (r *traceReader) line(text []byte) {
 	var l rolloutLine
 	if json.Unmarshal(text, &l) != nil {
@@ -124,8 +134,14 @@ func (r *traceReader) line(text []byte) {
 	case p.Passthrough.TurnID != "":
 		turn = p.Passthrough.TurnID
 	}
-	if p.Item.ClientID == r.clientID {
-		r.found, r.turn = true, turn
+	switch {
+	case p.Item.ClientID == r.clientID:
+		r.found, r.turn, r.behind = true, turn, false
+	case !r.found || turn != r.turn:
+	case l.Type == "event_msg" && (p.Type == completed || p.Type == "turn_aborted"):
+		r.end = p.Type
+	default:
+		r.behind = r.behind || p.Item.Type != "UserMessage"
 	}
 	if tool := l.isTool(); tool || l.Payload.Type == "function_call" {
 		r.call(turn, tool)
@@ -210,6 +226,7 @@ var head = regexp.MustCompile(`^\{"timestamp":"[^"]*"(?:,"ordinal":\d+)?,"type":
 // all was written has not run, but the call may be the one that was written
 // whole before: only a line that begins as something harmless is passed over.
 func (r *traceReader) torn(text []byte) {
+	r.behind = true
 	if quoted, err := json.Marshal(r.clientID); err == nil && bytes.Contains(text, quoted) {
 		r.found, r.turn = true, r.current
 	}

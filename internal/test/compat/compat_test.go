@@ -39,6 +39,10 @@ func TestOutcome(t *testing.T) {
 	if _, stale = (&outcome{passed: 1}).judge(differs); !slices.Equal(stale, []string{"executor/codex.TestCutBeforeAnotherProvider"}) {
 		t.Errorf("stale: %v", stale)
 	}
+	hangs := line("fail", "e2e", "TestSteer") + line("run", "e2e", "TestHangs") + line("fail", "e2e", "")
+	if !new(outcome).read(strings.NewReader(hangs)) {
+		t.Error("a package that hangs is taken for one whose tests fail")
+	}
 	if !new(outcome).read(strings.NewReader(line("fail", "appserver", ""))) {
 		t.Error("a package that fails without a test is taken for one that passes")
 	}
@@ -101,7 +105,7 @@ func TestNote(t *testing.T) {
 
 // protocol is the least that can be read of a codex: nothing of it is there, but for one request.
 func protocol(request string) fstest.MapFS {
-	empty := &fstest.MapFile{Data: []byte(`{"oneOf":[]}`)}
+	empty := &fstest.MapFile{Data: []byte(`{"oneOf":[{"properties":{"method":{"enum":["initialize"]}}}]}`)}
 	return fstest.MapFS{
 		"ClientRequest.json": empty, "ServerNotification.json": empty, "v2/TurnCompletedNotification.json": empty, "v2/ThreadStartParams.json": empty,
 		"v2/ItemCompletedNotification.json": {Data: []byte(`{"properties":{"item":{"oneOf":[{"properties":{"type":{"enum":["plan"]}}}]}}}`)},
@@ -117,7 +121,7 @@ func TestCompare(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"Gone, and used:\n  mcpServer/elicitation/request (MCP servers cannot put questions)\n",
+		"\n  mcpServer/elicitation/request (MCP servers cannot put questions)\n",
 		"Requests of codex, new and gone:\n  +item/new/ask\n  -mcpServer/elicitation/request\n",
 		"Kinds of items, new and gone:\n  +painting\n",
 		"Changed, and used:\n  none\n",
