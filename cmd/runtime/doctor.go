@@ -11,6 +11,7 @@ import (
 
 type doctorFlags struct {
 	For  string `enum:",serve,channel,mcp" default:"" placeholder:"WAY" help:"What is to run: serve, channel or mcp. Without, it is guessed from the environment, and the first line says how."`
+	Deep bool   `help:"Also have codex run a turn with a tool, on the built-in scripted model: for a codex that this runtime was not tried with. It takes some seconds and no account, and nothing leaves this machine. Not for mcp, which starts no codex."`
 	JSON bool   `name:"json" help:"Print JSON, for programs."`
 }
 
@@ -21,6 +22,10 @@ func (p *program) doctor(ctx context.Context, o doctorFlags) int {
 	if name == "" {
 		name, why = guess(p.environ)
 	}
+	if o.Deep && name == "mcp" {
+		p.complain("--deep has codex run a turn, and runtime mcp starts none", "leave out --deep, or name another way with --for")
+		return exitUsage
+	}
 	w := ways()[name]
 	s, warnings, ok := w.load(p)
 	if !ok {
@@ -29,7 +34,7 @@ func (p *program) doctor(ctx context.Context, o doctorFlags) int {
 	for _, warning := range warnings {
 		p.complain(warning.Text, "correct "+warning.Name+", or unset it")
 	}
-	report := w.Examine(ctx, doctor.Case{Settings: s, Environ: p.environ, Version: version})
+	report := w.Examine(ctx, doctor.Case{Settings: s, Environ: p.environ, Version: version, Deep: o.Deep})
 	if ctx.Err() != nil { // what was asked then has no answer
 		p.complain("the checks were interrupted", "let them come to their end: each gives up by itself")
 		return exitFailed

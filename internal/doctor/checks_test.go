@@ -59,7 +59,7 @@ func TestChecksHaveNoKey(t *testing.T) {
 			way.checks = func(of Case, at scratch) []preflight.Check {
 				return slices.DeleteFunc(all(of, at), func(c preflight.Check) bool { return c.Name == "tools (mcp)" }) // it starts this program
 			}
-			for _, r := range way.Examine(t.Context(), Case{Settings: s, Environ: environ}).Results {
+			for _, r := range way.Examine(t.Context(), Case{Settings: s, Environ: environ, Deep: true}).Results {
 				if c.has == "" && r.Name == "credential" && !strings.HasPrefix(r.Detail, "OPENAI_API_KEY") {
 					t.Errorf("with a key: %+v", r)
 				}

@@ -31,22 +31,32 @@ func newScratch(home string, user *asuser.User) (scratch, error) {
 	return asuser.Value(user, func() (scratch, error) { return makeScratch(home, user) })
 }
 
-func makeScratch(home string, user *asuser.User) (_ scratch, err error) {
+// bareScratch has nothing of a home: neither a login nor a configuration.
+func bareScratch(user *asuser.User) (scratch, error) {
+	return asuser.Value(user, func() (scratch, error) { return emptyScratch(user) })
+}
+
+func emptyScratch(user *asuser.User) (scratch, error) {
 	dir, err := os.MkdirTemp("", "runtime-doctor-")
 	if err != nil {
 		return scratch{}, err
 	}
 	at := scratch{dir: dir, user: user, tmp: filepath.Join(dir, "tmp")}
-	defer func() {
-		if err != nil {
-			at.remove()
-		}
-	}()
 	if err := errors.Join(os.Mkdir(at.home(), 0o700), os.Mkdir(at.tmp, 0o700)); err != nil {
+		at.remove()
+		return scratch{}, err
+	}
+	return at, nil
+}
+
+func makeScratch(home string, user *asuser.User) (scratch, error) {
+	at, err := emptyScratch(user)
+	if err != nil {
 		return scratch{}, err
 	}
 	for _, name := range append([]string{"auth.json", configName, ".env"}, namedIn(home)...) {
 		if err := at.link(home, name); err != nil {
+			at.remove()
 			return scratch{}, err
 		}
 	}
@@ -103,6 +113,9 @@ func (s scratch) or(dir string) string {
 	return s.home()
 }
 
+// databases is the variable that has codex keep its databases outside of its home.
+const databases = "CODEX_SQLITE_HOME"
+
 // env is the environment of a codex that works here.
 func (s scratch) env(environ []string) []string {
 	out := slices.Clone(environ)
@@ -111,6 +124,9 @@ func (s scratch) env(environ []string) []string {
 	}
 	if s.dir != "" {
 		set("CODEX_HOME", s.home())
+		if slices.ContainsFunc(environ, func(kv string) bool { return strings.HasPrefix(kv, databases+"=") }) {
+			set(databases, s.home())
+		}
 	}
 	if s.tmp != "" {
 		set("TMPDIR", s.tmp)

@@ -9,15 +9,18 @@ import (
 // codex makes in the one of all users may be another user's.
 func TestScratchEnv(t *testing.T) {
 	environ := []string{"A=1", "TMPDIR=/old", "CODEX_HOME=/home"}
+	apart := append(slices.Clone(environ), "CODEX_SQLITE_HOME=/databases")
 	for name, tt := range map[string]struct {
-		at   scratch
-		want []string
+		at    scratch
+		given []string
+		want  []string
 	}{
-		"home":              {scratch{}, environ},
-		"a temp of its own": {scratch{tmp: "/t"}, []string{"A=1", "CODEX_HOME=/home", "TMPDIR=/t"}},
-		"elsewhere":         {scratch{dir: "/s", tmp: "/s/tmp"}, []string{"A=1", "CODEX_HOME=/s/home", "TMPDIR=/s/tmp"}},
+		"home":              {scratch{}, apart, apart},
+		"a temp of its own": {scratch{tmp: "/t"}, environ, []string{"A=1", "CODEX_HOME=/home", "TMPDIR=/t"}},
+		"elsewhere":         {scratch{dir: "/s", tmp: "/s/tmp"}, environ, []string{"A=1", "CODEX_HOME=/s/home", "TMPDIR=/s/tmp"}},
+		"databases apart":   {scratch{dir: "/s", tmp: "/s/tmp"}, apart, []string{"A=1", "CODEX_HOME=/s/home", "CODEX_SQLITE_HOME=/s/home", "TMPDIR=/s/tmp"}},
 	} {
-		if got := tt.at.env(environ); !slices.Equal(got, tt.want) {
+		if got := tt.at.env(tt.given); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %q", name, got)
 		}
 	}

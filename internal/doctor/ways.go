@@ -17,6 +17,7 @@ type Case struct {
 	Settings settings.Settings
 	Environ  []string
 	Version  string
+	Deep     bool // has a codex of its own run a turn, where the way runs turns
 }
 
 // A Way is one of the ways in which the program is put to work, which say what has to hold.
@@ -50,7 +51,7 @@ func (w Way) Examine(ctx context.Context, c Case) preflight.Report {
 // serveChecks are those of runtime serve.
 func serveChecks(c Case, at scratch) []preflight.Check {
 	all := append(turnChecks(c, at), port(c.Settings.Addr))
-	return slices.Concat(all, platformChecks(c.Settings), toolChecks(c, at))
+	return slices.Concat(all, platformChecks(c.Settings), toolChecks(c, at), deepChecks(c))
 }
 
 // channelChecks are those of runtime channel. It listens only if it is told to.
@@ -59,7 +60,7 @@ func channelChecks(c Case, at scratch) []preflight.Check {
 	if addr := c.Settings.Addr; addr != "" {
 		all = append(all, port(addr))
 	}
-	return slices.Concat(all, platformChecks(c.Settings), spaceToolChecks(c, at))
+	return slices.Concat(all, platformChecks(c.Settings), spaceToolChecks(c, at), deepChecks(c))
 }
 
 // turnChecks are what has to hold for a turn, however its message comes.

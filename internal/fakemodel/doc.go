@@ -2,10 +2,11 @@
 // as much of OpenAI's Responses API as codex 0.169.0 asks for, and answers each
 // request as a [Script] says.
 //
-// It has two uses. Tests set scripts and read back what codex sent; they start
-// it with package modeltest. And it is the built-in model of a runtime that is
+// It has three uses. Tests set scripts and read back what codex sent; they start
+// it with package modeltest. It is the built-in model of a runtime that is
 // started without a credential on purpose (RUNTIME_MODEL=scripted): [Listen]
-// with [BuiltIn], whose replies all say what they come from.
+// with [BuiltIn], whose replies all say what they come from. And it is what
+// runtime doctor --deep has a codex run its turns with.
 //
 // # Ownership
 //

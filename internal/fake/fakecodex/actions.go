@@ -84,6 +84,12 @@ func (x *execution) run() {
 		x.tell("error", object{"error": object{"message": "stream error", "codexErrorInfo": "other"}, "willRetry": true})
 	case "ask":
 		x.question()
+	case "call":
+		x.callTool()
+	case "call-hang":
+		x.callTool()
+		x.stream(x.newID("message"), x.words())
+		<-x.ctx.Done()
 	case "ask-hang":
 		x.question()
 		<-x.ctx.Done()
@@ -147,19 +153,33 @@ func (x *execution) complete(item object) {
 
 // reply streams the text back, word by word, and completes the turn.
 func (x *execution) reply() {
+	id, text := x.newID("message"), x.words()
+	if !x.stream(id, text) {
+		x.end("interrupted", nil)
+		return
+	}
+	x.finish(id, text)
+}
+
+// words are what comes back.
+func (x *execution) words() string {
 	x.s.mu.Lock()
-	text := x.text
-	x.s.mu.Unlock()
-	id := x.newID("message")
+	defer x.s.mu.Unlock()
+	return x.text
+}
+
+// stream reports whether the turn goes on.
+func (x *execution) stream(id, text string) bool {
 	x.tell("item/started", object{"item": object{"type": "agentMessage", "id": id, "text": ""}})
 	for _, word := range strings.SplitAfter(text, " ") {
 		if x.do.name == "slow-text" && !x.sleep(x.do.ms(0)) {
-			x.end("interrupted", nil)
-			return
+			return false
 		}
-		x.delta(id, word)
+		if !x.without("deltas") {
+			x.delta(id, word)
+		}
 	}
-	x.finish(id, text)
+	return true
 }
 
 func (x *execution) finish(id, text string) {

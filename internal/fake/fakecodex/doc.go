@@ -89,6 +89,11 @@
 //	ask-fail METHOD CODE MS  a request, and the turn fails after MS while that is open
 //	ask-withdraw METH MS  a request that is resolved after MS without an answer
 //	                      (MS may be "steered": after a turn/steer)
+//	call TOOL ARGS LESS   a call of the client's TOOL with ARGS, an object without blanks; its answer comes back
+//	                      as the text. LESS is left out: message, items (of the call), start (of these), answer,
+//	                      deltas, first (those of a message in front of the call), or end
+//	call-hang TOOL ARGS   likewise, but the text is what the turn was steered by meanwhile; then it says nothing
+//	                      until interrupted
 //	subagent              another thread talks in between
 //	raw FILE WORD         what stands in FILE goes to stdout as it is, but for THREAD, TURN, OTHERTHREAD and
 //	                      OTHERTURN, which are the ids of this turn and of the one that runs with WORD in its

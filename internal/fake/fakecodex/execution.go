@@ -55,7 +55,7 @@ func (x *execution) end(status string, failure object) {
 		}()
 		return
 	}
-	if x.do.name == "lose-completed-idle" || x.do.name == "hang-lose-end" || x.do.name == "abort-lose-end" {
+	if x.without("end") || x.do.name == "lose-completed-idle" || x.do.name == "hang-lose-end" || x.do.name == "abort-lose-end" {
 		return
 	}
 	view := x.turn.view("summary")

@@ -86,6 +86,9 @@ func (s *server) addInputLocked(t *thread, p params) {
 	t.active.Items = append(t.active.Items, item)
 	s.logItemLocked(t, t.active.ID, item)
 	s.save(t)
+	if t.running.without("message") {
+		return
+	}
 	for _, method := range []string{"item/started", "item/completed"} {
 		s.tellLocked(t, method, object{"turnId": t.active.ID, "item": item})
 	}
