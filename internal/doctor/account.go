@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/launch"
 	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
@@ -33,7 +34,13 @@ func accountCheck(c Case, at scratch) preflight.Check {
 				Fix: "codex login status says whether there is one",
 			}
 		}
-		return accountResult(codex.ReadAccount(ctx, process(c, start, at)))
+		var account executor.Account
+		var email string
+		err = at.alone(func() (err error) {
+			account, email, err = codex.ReadAccount(ctx, process(c, start, at))
+			return err
+		})
+		return accountResult(account, email, err)
 	}}
 }
 

@@ -36,10 +36,11 @@ func tryDynamic(ctx context.Context, c Case, at scratch) (n int, err error) {
 		return 0, err
 	}
 	tools := codextools.Dynamic(theTools(s))
-	return len(tools), codex.TryThread(ctx, process(c, start, at), codex.Thread{
+	thread := codex.Thread{
 		Cwd: s.WorkDir, DynamicTools: tools, Config: start.Untrusted(),
 		Sandbox: agent.Sandbox(s.Sandbox), ApprovalPolicy: agent.ApprovalPolicy(s.ApprovalPolicy),
-	})
+	}
+	return len(tools), at.alone(func() error { return codex.TryThread(ctx, process(c, start, at), thread) })
 }
 
 // accountResult says it without a secret, and without whose account it is.

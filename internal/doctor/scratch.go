@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
@@ -25,6 +26,7 @@ type scratch struct {
 	dir  string
 	user *asuser.User // whose it is; nil is ours
 	tmp  string       // the temp directory, where it is not in dir
+	turn *sync.Mutex  // held while a codex runs here: of two that start in a new home at once one may fail to make its databases
 }
 
 func newScratch(home string, user *asuser.User) (scratch, error) {
@@ -41,7 +43,7 @@ func emptyScratch(user *asuser.User) (scratch, error) {
 	if err != nil {
 		return scratch{}, err
 	}
-	at := scratch{dir: dir, user: user, tmp: filepath.Join(dir, "tmp")}
+	at := scratch{dir: dir, user: user, tmp: filepath.Join(dir, "tmp"), turn: &sync.Mutex{}}
 	if err := errors.Join(os.Mkdir(at.home(), 0o700), os.Mkdir(at.tmp, 0o700)); err != nil {
 		at.remove()
 		return scratch{}, err
@@ -100,6 +102,15 @@ func namedIn(home string) (all []string) {
 		}
 	}
 	return all
+}
+
+// alone has a codex run here while no other does.
+func (s scratch) alone(run func() error) error {
+	if s.turn != nil {
+		s.turn.Lock()
+		defer s.turn.Unlock()
+	}
+	return run()
 }
 
 func (s scratch) home() string { return filepath.Join(s.dir, "home") }
