@@ -37,7 +37,7 @@ func note(page, version string, o *outcome) error {
 		return fmt.Errorf("%s has no row of a version", page)
 	}
 	// What stands before the first row and behind the last one is written by people.
-	return os.WriteFile(page, []byte(string(text[:at[0][0]])+all.String()+string(text[at[len(at)-1][1]:])), 0o644) //nolint:gosec // it is a page of the repository
+	return os.WriteFile(page, []byte(string(text[:at[0][0]])+all.String()+string(text[at[len(at)-1][1]:])), 0o644)
 }
 
 // differencesOf are those of a version.

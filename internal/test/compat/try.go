@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -70,7 +71,7 @@ func (o *outcome) run(bin string, tests ...string) error {
 		args = append(args, "-short")
 	}
 	args = append(args, tests...)
-	cmd := exec.Command("go", args...) //nolint:gosec,noctx // packages and names of tests; it ends with this program, or by itself
+	cmd := exec.Command("go", args...) //nolint:noctx // packages and names of tests; it ends with this program, or by itself
 	cmd.Env, cmd.Stderr = append(os.Environ(), "CODEX_BIN="+bin), os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err == nil {
@@ -82,7 +83,7 @@ func (o *outcome) run(bin string, tests ...string) error {
 	before := o.passed
 	broken := o.read(out)
 	if err := cmd.Wait(); err != nil && len(o.failed) == 0 || broken || o.passed == before {
-		return fmt.Errorf("the tests could not be run (%v): their words stand above", err)
+		return errors.Join(errors.New("the tests could not be run: their words stand above"), err)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -21,18 +22,18 @@ func widen(version string) error {
 	if slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, version+" ") }) {
 		return nil
 	}
-	line := version
+	line := []string{version}
 	for _, platform := range []string{"linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64"} {
-		sum, err := exec.Command("npm", "view", "@openai/codex@"+version+"-"+platform, "dist.integrity").Output() //nolint:gosec,noctx // a version, for a moment
+		sum, err := exec.Command("npm", "view", "@openai/codex@"+version+"-"+platform, "dist.integrity").Output() //nolint:noctx // a version, for a moment
 		if err != nil || !strings.HasPrefix(string(sum), "sha512-") {
-			return fmt.Errorf("npm does not say which checksum codex %s has for %s: %q, %v", version, platform, sum, err)
+			return errors.Join(fmt.Errorf("npm does not say which checksum codex %s has for %s, but %q", version, platform, sum), err)
 		}
-		line += " " + platform + "=" + strings.TrimSpace(string(sum))
+		line = append(line, platform+"="+strings.TrimSpace(string(sum)))
 	}
 	head := lines[0] // says what it is
-	lines = append(lines[1:], line)
+	lines = append(lines[1:], strings.Join(line, " "))
 	slices.SortFunc(lines, func(a, b string) int { return slices.Compare(numbers(a), numbers(b)) })
-	return os.WriteFile(path, []byte(strings.Join(append([]string{head}, lines...), "\n")+"\n"), 0o644) //nolint:gosec // it is a file of the repository
+	return os.WriteFile(path, []byte(strings.Join(append([]string{head}, lines...), "\n")+"\n"), 0o644)
 }
 
 // numbers are those of the version that a line begins with.
