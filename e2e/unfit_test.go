@@ -3,7 +3,6 @@ package e2e
 import (
 	"fmt"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -44,9 +43,7 @@ func TestLauncherOfAnother(t *testing.T) {
 	codextest.StandIn(t, bin, "0.1.0", `s|"turn/steer"|"turn/gone"|`)
 	launcher := bin + "-launcher"
 	script := fmt.Sprintf("#!/bin/sh\ncase \"$*\" in\n--version | *generate-json-schema*) exec '%s' \"$@\" ;;\nesac\nexec '%s' \"$@\"\n", bin, codextest.Bin(t))
-	if err := os.WriteFile(launcher, []byte(script), 0o755); err != nil { //nolint:gosec // it is a program
-		t.Fatal(err)
-	}
+	codextest.Program(t, launcher, script)
 	p := start(t, "CODEX_BIN="+launcher)
 	if task := p.send("m1", "one", "say hello"); text(task) != "hello" {
 		t.Errorf("the message is %v", task["status"])

@@ -3,6 +3,7 @@ package codextest
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"testing"
 )
 
@@ -23,11 +24,23 @@ app-server*) '%[3]s' "$@" | sed -u 's|/%[5]s (|/%[1]s (|' ;;
 *) exec '%[3]s' "$@" ;;
 esac
 `, version, path, Bin(tb), edit, Version(tb))
-	next := path + ".new"                                             // it may run
-	if err := os.WriteFile(next, []byte(script), 0o755); err != nil { //nolint:gosec // it is a program
-		tb.Fatal(err)
+	Program(tb, path, script)
+}
+
+// Program puts a script at path that can be started at once, also in the place of one that runs. This process never has
+// the file open: a program that another goroutine starts just then would keep it open for a moment, and the system
+// starts no file that is open for writing.
+func Program(tb testing.TB, path, script string) {
+	tb.Helper()
+	text := path + ".text"
+	err := os.WriteFile(text, []byte(script), 0o600)
+	if err == nil {
+		err = exec.CommandContext(tb.Context(), "install", "-m", "755", text, path+".new").Run()
 	}
-	if err := os.Rename(next, path); err != nil {
+	if err == nil {
+		err = os.Rename(path+".new", path)
+	}
+	if err != nil {
 		tb.Fatal(err)
 	}
 }

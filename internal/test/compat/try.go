@@ -71,7 +71,7 @@ func (o *outcome) run(bin string, tests ...string) error {
 		args = append(args, "-short")
 	}
 	args = append(args, tests...)
-	cmd := exec.Command("go", args...) //nolint:noctx // packages and names of tests; it ends with this program, or by itself
+	cmd := exec.Command("go", args...)
 	cmd.Env, cmd.Stderr = append(os.Environ(), "CODEX_BIN="+bin), os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err == nil {
