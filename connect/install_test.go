@@ -159,7 +159,7 @@ func TestSnippetAgain(t *testing.T) {
 		}
 		paste(old, server.URL, "is to be replaced by v1.2.3", 0)
 		at.has(here, fakeRuntime+"# its owner's\n")
-		paste(next, gone.URL, filepath.Join(at.home, here)+", which this block has not installed: it stays as it is. It says: runtime of a test", 0)
+		paste(next, gone.URL, filepath.Join(at.home, here)+", which this block has not installed: it stays as it is; remove it, and paste the block again, to have v1.3.0 in its place. It says: runtime of a test", 0)
 		if at.read(here) != fakeRuntime+"# its owner's\n" {
 			t.Error("the owner's was replaced")
 		}

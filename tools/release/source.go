@@ -40,7 +40,7 @@ func sourceSum(ctx context.Context, root, version string) (string, error) {
 
 // moduleFiles are those that Go takes for a part of the module, of what git has.
 func moduleFiles(ctx context.Context, root string) ([]zip.File, error) {
-	list := exec.CommandContext(ctx, "git", "ls-files", "-z", "--cached", "--exclude-standard")
+	list := exec.CommandContext(ctx, "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	list.Dir = root
 	out, err := list.Output()
 	if err != nil {
