@@ -34,6 +34,15 @@ func findMessage(turns []appserver.Turn, clientID string) *appserver.Turn {
 	return nil
 }
 
+// addedTo reports whether a message was added to a turn that has completed, and had begun with another one.
+func addedTo(turn *appserver.Turn, clientID string) bool {
+	if turn == nil || turn.Status != appserver.TurnCompleted {
+		return false
+	}
+	first := slices.IndexFunc(turn.Items, func(item appserver.Item) bool { return item.Type == appserver.ItemUserMessage })
+	return first >= 0 && turn.Items[first].ClientID != clientID
+}
+
 // endsWith reports whether a turn that has completed ends with an attempt at a job's message, which was added to it.
 // Where there is another attempt, the file has said of this one that the model has not read it.
 func endsWith(turn appserver.Turn, job string) bool {

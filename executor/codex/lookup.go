@@ -59,7 +59,7 @@ func (d *Driver) lookUp(ctx context.Context, c *conversation, of executor.Attemp
 	for _, item := range found.items() {
 		found.Tool = found.Tool || item.Type.IsTool()
 	}
-	if found.State = d.stateOf(found); found.State == executor.Concluded && trace.Unread {
+	if found.State = d.stateOf(found); trace.Unread && addedTo(found.turn, id) {
 		found.State = executor.Absent
 	}
 	return found, nil

@@ -13,6 +13,7 @@ const (
 	linePlan  = `{"timestamp":"2026-11-21T09:44:46.175Z","ordinal":22,"type":"response_item","payload":{"type":"function_call","status":"completed","name":"update_plan"}}` + "\n"
 	lineExec  = `{"timestamp":"2026-11-21T09:44:46.175Z","ordinal":22,"type":"response_item","payload":{"type":"custom_tool_call","name":"exec"}}` + "\n"
 	lineDone  = `{"timestamp":"2026-11-21T09:44:46.175Z","ordinal":23,"type":"event_msg","payload":{"type":"item_completed","turn_id":"TURN","item":{"type":"CommandExecution","id":"c"}}}` + "\n"
+	lineEnd   = `{"timestamp":"2026-11-21T09:44:46.175Z","ordinal":24,"type":"event_msg","payload":{"type":"task_complete","turn_id":"TURN"}}` + "\n"
 	lineNew   = `{"timestamp":"2026-11-21T09:44:46.175Z","ordinal":23,"type":"event_msg","payload":{"type":"teleported","turn_id":"TURN"}}` + "\n"
 	lineOdd   = `{"timestamp":"2026-11-21T09:44:46.175Z","ordinal":23,"type":"novelty","payload":{}}` + "\n"
 )
@@ -45,6 +46,13 @@ func TestReadTrace(t *testing.T) {
 		"inner-turn":           {of("t1", "c1", lineUser) + of("t1b", "", strings.ReplaceAll(lineCall, "TURN", "t1")), Trace{Found: true, Tool: true, Called: true}},
 		"unknown-event":        {of("t1", "c1", lineUser, lineNew), Trace{Found: true, Tool: true, Called: true}},
 		"unknown-line":         {of("t1", "c1", lineUser, lineOdd), Trace{Found: true, Tool: true, Called: true}},
+		"complete":             {of("t1", "c1", lineUser, lineSay, lineEnd), Trace{Found: true, Ended: true}},
+		"aborted":              {of("t1", "c1", lineUser, strings.Replace(lineEnd, "task_complete", "turn_aborted", 1)), Trace{Found: true, Ended: true}},
+		"not-read":             {of("t1", "c1", strings.Replace(lineUser, "CLIENT", "c0", 1), lineSay, lineUser, lineEnd), Trace{Found: true, Ended: true, Unread: true}},
+		"two-not-read":         {of("t1", "c1", lineSay, lineUser, strings.Replace(lineUser, "CLIENT", "c2", 1), lineEnd), Trace{Found: true, Ended: true, Unread: true}},
+		"read-in-silence":      {of("t1", "c1", lineUser, strings.Replace(lineEnd, "task_complete", "token_count", 1), lineEnd), Trace{Found: true, Ended: true}},
+		"plan-alone":           {of("t1", "c1", lineUser, linePlan, lineEnd), Trace{Found: true, Called: true, Ended: true}},
+		"end-of-another":       {of("t1", "c1", lineUser, strings.Replace(lineEnd, "TURN", "t2", 1)), Trace{Found: true}},
 		"torn-text":            {of("t1", "c1", lineUser) + lineSay[:120], Trace{Found: true}},
 		"torn-call":            {of("t1", "c1", lineUser) + lineCall[:130], Trace{Found: true, Tool: true, Called: true}},
 		"torn-anything":        {of("t1", "c1", lineUser) + lineSay[:60], Trace{Found: true, Tool: true, Called: true}},
