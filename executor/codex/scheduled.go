@@ -90,8 +90,8 @@ func (t *turn) Steer(ctx context.Context, as executor.Attempt, input []agent.Inp
 // dies with the child before that has not, and nothing is left of the message.
 //
 // 0.166.0 and those before it are otherwise in the last millisecond (one of 30 times): the message
-// stands in the turn, which completes without asking the model again. So one that a completed turn
-// ends with was not taken.
+// stands in the turn, which completes without asking the model again. Then nothing of the model's is
+// behind it in the thread's file, where there are words, a call or tokens otherwise.
 
 // steerTimeout is how long codex may take to answer a turn/steer, which it does
 // within milliseconds. Behind it the message is neither taken for arrived nor sent
