@@ -25,6 +25,11 @@ func differences() []difference {
 			does:  "the conversation goes on with that provider, and the message says so",
 		},
 		{
+			until: "0.166.0", tests: []string{"executor/codex.TestNamedModelBehindACancel", "executor/codex.TestUnansweredBehindOthers"},
+			lacks: "answers nothing any more, now and then, when a turn is interrupted while its request to the model begins",
+			does:  "restarts it after 5 s; the conversation goes on",
+		},
+		{
 			until: "0.166.0",
 			lacks: "does not name the tool beside the words in which it asks for leave to call a tool of an MCP server",
 			does:  "takes it from the words, where such a call is known",
@@ -32,7 +37,7 @@ func differences() []difference {
 		{
 			until: "0.166.0",
 			lacks: "may complete a turn without reading a message that was added to it in its last moment",
-			does:  "sees that the model has not answered behind it, and gives the message a turn of its own",
+			does:  "sees in the thread's file that nothing of the model's is behind it, and gives the message a turn of its own",
 		},
 		{
 			until: "0.166.0",
