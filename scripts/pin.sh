@@ -37,10 +37,8 @@ done
 (cd image/codex && npm install --package-lock-only --omit-lockfile-registry-resolved --no-audit --no-fund --loglevel=error)
 after=$(readlink -f "$(scripts/codex.sh)")
 
-for which in before after; do
-	eval "bin=\$$which"
-	CODEX_HOME=$said "$bin" app-server generate-json-schema --experimental --out "$said/$which"
-done
+CODEX_HOME=$said "$before" app-server generate-json-schema --experimental --out "$said/before"
+CODEX_HOME=$said "$after" app-server generate-json-schema --experimental --out "$said/after"
 go run ./internal/test/compat schemas "$said/before" "$said/after" >"$said/differs"
 go run ./internal/test/compat known "$new" >>"$said/differs"
 cat "$said/differs"
