@@ -55,10 +55,8 @@ func (r *protocolReader) messages(kind string, ours []promise) error {
 			continue
 		}
 		r.Used[p.method] = ""
-		for of, t := range map[string]typed{p.method: p.params, "the answer to " + p.method: p.answer} {
-			if err := r.members(of, t, p.lesser); err != nil {
-				return err
-			}
+		if err := errors.Join(r.members(p.method, p.params, p.lesser), r.members("the answer to "+p.method, p.answer, p.lesser)); err != nil {
+			return err
 		}
 	}
 	return nil
