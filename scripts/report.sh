@@ -23,7 +23,7 @@ compared=$tmp/failed
 [ -s "$tmp/failed" ] || compared=$file
 mark="<!-- report $(cksum <"$compared" | tr ' ' '-') -->"
 
-# Indented it is code, whatever stands in it: it names nobody, and is no link. An issue takes
+# Indented it is code: names in it notify no account, and addresses are no links. An issue takes
 # 65536 characters.
 code() { tr -cd '\t\n\40-\176\200-\377' | cut -c1-240 | sed 's/^/    /'; }
 {

@@ -26,7 +26,7 @@ const (
 	mostReason = 2000             // characters of why one did not come to its end
 )
 
-// deepChecks are those that run turns, for whoever has asked for them.
+// deepChecks are those that run turns: none unless that was asked for.
 func deepChecks(c Case) []preflight.Check {
 	if !c.Deep {
 		return nil
