@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
-	"github.com/cenkalti/backoff/v5"
 )
 
 // largestPage is that of a list of tasks.
@@ -49,10 +48,6 @@ type FailureAnswer struct {
 	Error   string `json:"error"`
 }
 
-// startTries is how often a start is sent whose answer does not come. It is one
-// message each time, so it runs once.
-const startTries = 5
-
 func (c *Client) start(ctx context.Context, a Args) (any, error) {
 	if err := a.checkStart(c.cfg.CodexHome); err != nil {
 		return nil, err
@@ -64,20 +59,7 @@ func (c *Client) start(ctx context.Context, a Args) (any, error) {
 	m := a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart(a.Prompt))
 	m.ID, m.ContextID = id, id
 	m.Metadata = a.wishes()
-	var task *a2a.Task
-	sent := false
-	_, err := backoff.Retry(ctx, func() (struct{}, error) {
-		var err error
-		task, err = c.send(ctx, m)
-		if lost, ok := errors.AsType[*UnreachableError](err); ok && (sent || !refusedConnection(lost)) {
-			sent = true // or may have been
-			return struct{}{}, err
-		}
-		if err != nil {
-			err = backoff.Permanent(err)
-		}
-		return struct{}{}, err
-	}, backoff.WithMaxTries(startTries), backoff.WithBackOff(backoff.NewExponentialBackOff()))
+	task, err := c.send(ctx, m)
 	if err != nil {
 		return nil, err
 	}
@@ -85,20 +67,6 @@ func (c *Client) start(ctx context.Context, a Args) (any, error) {
 		Success: true, Message: "Codex task started over A2A.", Task: taskOf(task),
 		Protocol: Protocol{Transport: "A2A 1.0 JSON-RPC"},
 	}, nil
-}
-
-// send sends a message and returns its task at once.
-func (c *Client) send(ctx context.Context, m *a2a.Message) (*a2a.Task, error) {
-	var result struct {
-		Task *a2a.Task `json:"task"`
-	}
-	err := c.call(ctx, "SendMessage", a2a.SendMessageRequest{
-		Message: m, Config: &a2a.SendMessageConfig{ReturnImmediately: true},
-	}, &result)
-	if err == nil && result.Task == nil {
-		err = errors.New("the runtime answered with no task")
-	}
-	return result.Task, err
 }
 
 func (c *Client) status(ctx context.Context, id string) (any, error) {
@@ -159,7 +127,7 @@ func (c *Client) steer(ctx context.Context, id, instruction string) (any, error)
 	if err != nil {
 		return nil, err
 	}
-	if open := questionsOf(task.Status); len(open) > 0 { // a message would be taken for the answer
+	if open := Questions(task.Status); len(open) > 0 { // a message would be taken for the answer
 		return nil, fmt.Errorf("Codex bridge task %s waits for an answer: respond to %s first", id, open[0].RequestID) //nolint:staticcheck // the words are the tool's
 	}
 	m := a2a.NewMessageForTask(a2a.MessageRoleUser, task, a2a.NewTextPart(instruction))
@@ -191,34 +159,23 @@ func (c *Client) respond(ctx context.Context, a Args) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	asked := question(questionsOf(task.Status), a.Instruction)
-	if asked == nil {
-		return nil, fmt.Errorf("No pending Codex request %q for task %s.%s", a.Instruction, a.TaskID, openOnes(task)) //nolint:staticcheck // the words are the tool's
+	asked, err := pending(task, a.TaskID, a.Instruction)
+	if err != nil {
+		return nil, err
 	}
 	data := asked.answer(a.Decision, a.Answers)
 	m := a2a.NewMessageForTask(a2a.MessageRoleUser, task, a2a.NewDataPart(data)) // the runtime knows what the turn had that asks
-	if task, err = c.send(ctx, m); err != nil {
+	answered, err := c.reply(ctx, m, a.Instruction)
+	if err != nil {
 		return nil, err
 	}
-	if question(questionsOf(task.Status), a.Instruction) != nil {
-		return nil, fmt.Errorf("the answer was not understood: %s", said(task.Status.Message))
-	}
 	delete(data, "id")
-	return TaskAnswer{Success: true, Task: taskOf(task), Response: data}, nil
-}
-
-func question(open []Question, id string) *Question {
-	for i := range open {
-		if open[i].RequestID == id {
-			return &open[i]
-		}
-	}
-	return nil
+	return TaskAnswer{Success: true, Task: answered, Response: data}, nil
 }
 
 // openOnes names the questions that can be answered.
 func openOnes(t *a2a.Task) string {
-	open := questionsOf(t.Status)
+	open := Questions(t.Status)
 	ids := make([]string, 0, len(open))
 	for _, q := range open {
 		ids = append(ids, q.RequestID)

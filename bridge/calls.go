@@ -6,8 +6,8 @@ import (
 )
 
 // calls shows how the requests to the model of a turn went, once.
-func (p *Printer) calls(of map[string]any) {
-	data, _ := of[keyModelCalls].(map[string]any)
+func (p *Printer) calls(of any) {
+	data, _ := of.(map[string]any)
 	if !p.Verbose || data == nil {
 		return
 	}

@@ -76,7 +76,7 @@ func TestNullsInAnswers(t *testing.T) {
 				return
 			}
 			p := &bridge.Printer{Out: io.Discard}
-			if _, err := client.Watch(t.Context(), "codex-0123456789ab", p.Event); err == nil {
+			if _, err := client.Watch(t.Context(), "codex-0123456789ab", bridge.Sight{Event: p.Event}); err == nil {
 				t.Error("no error of what is watched")
 			}
 		})

@@ -56,7 +56,7 @@ func describe(b *strings.Builder, t *Task) {
 	line("reply", t.Final)
 	line("error", t.Error)
 	for _, q := range t.Pending {
-		asks := strings.ReplaceAll(orElse(q.words, q.Method), "\n", "\n"+column)
+		asks := strings.ReplaceAll(q.Words(), "\n", "\n"+column)
 		line("asks", &asks)
 		fmt.Fprintf(b, "%s%s\n", column, q.command(t.TaskID))
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
@@ -17,6 +16,9 @@ type Printer struct {
 	ID      string // of the task, for what it says about answering
 	Color   bool
 	Verbose bool // also shows how the requests to the model went
+	// Ask is told of the oldest question, whose words were written, in place of how it is answered
+	// by commands; nil writes those.
+	Ask func(Question)
 
 	writing a2a.ArtifactID // whose text is being written
 	midLine bool
@@ -46,16 +48,16 @@ func (p *Printer) Event(e a2a.Event) {
 			p.artifact(a, false)
 		}
 		p.status(e.Status)
-		p.calls(e.Metadata)
+		p.calls(e.Metadata[keyModelCalls])
 	case *a2a.TaskArtifactUpdateEvent:
 		p.artifact(e.Artifact, e.Append)
 	case *a2a.TaskStatusUpdateEvent:
-		if data := progressOf(e); data != nil {
-			p.progress(data)
+		if step, ok := StepOf(e); ok {
+			p.progress(step)
 			return
 		}
 		p.status(e.Status)
-		p.calls(e.Metadata)
+		p.calls(e.Metadata[keyModelCalls])
 	}
 }
 
@@ -94,63 +96,52 @@ func (p *Printer) questions(s a2a.TaskStatus) {
 	}
 	p.asked = text
 	p.line(warn, "? "+text)
-	for _, q := range questionsOf(s) {
+	for _, q := range Questions(s) {
+		if p.Ask != nil {
+			p.Ask(q)
+			return
+		}
 		p.line(bold, "  "+q.command(p.ID))
 	}
 }
 
 // progress shows a step of the work.
-func (p *Printer) progress(data map[string]any) {
-	word := func(key string) string {
-		s, _ := data[key].(string)
-		return s
-	}
-	running := word("status") == "inProgress"
-	switch kind := word("type"); {
-	case kind == "command" && running:
-		p.line(bold, "$ "+brief.Line(word("command"), promptLength))
-	case kind == "command":
-		p.line(dim, "  "+outcome(data))
-	case kind == "fileChange" && !running:
-		changes, _ := data["changes"].([]any)
-		for _, c := range changes {
-			change, _ := c.(map[string]any)
-			p.line(dim, fmt.Sprintf("  %v %v", change["kind"], change["path"]))
+func (p *Printer) progress(s Step) {
+	switch {
+	case s.Type == "command" && s.Running():
+		p.line(bold, "$ "+brief.Line(s.Command, promptLength))
+	case s.Type == "command":
+		p.line(dim, "  "+s.Ended())
+	case s.Type == "fileChange" && !s.Running():
+		for _, c := range s.Changes {
+			p.line(dim, "  "+c.Kind+" "+c.Path)
 		}
-	case kind == "tool" && running:
-		p.line(dim, "→ "+strings.TrimPrefix(word("server")+"."+word("tool"), "."))
-	case kind == "webSearch" && running:
-		p.line(dim, "→ search: "+brief.Line(word("query"), promptLength))
-	case kind == "plan":
-		p.plan(data)
-	case kind == "reasoning":
-		p.line(dim, "· "+brief.Line(word("text"), eventLength))
-	case kind == "notice":
-		p.line(warn, "! "+word("text"))
-	case kind == "turn":
-		p.calls(data)
-		p.line(dim, "a turn has ended: "+word("outcome"))
+	case s.Type == "tool" && s.Running():
+		p.line(dim, "→ "+s.Called())
+	case s.Type == "webSearch" && s.Running():
+		p.line(dim, "→ search: "+brief.Line(s.Query, promptLength))
+	case s.Type == "plan":
+		p.plan(s.Steps)
+	case s.Type == "reasoning":
+		p.line(dim, "· "+brief.Line(s.Text, eventLength))
+	case s.Type == "notice":
+		p.line(warn, "! "+s.Text)
+	case s.Type == "turn":
+		p.calls(s.Calls)
+		p.line(dim, "a turn has ended: "+s.Outcome)
 	}
 }
 
-// outcome says how a command ended.
-func outcome(data map[string]any) string {
-	how, _ := data["status"].(string)
-	if code, ok := data["exitCode"].(float64); ok {
-		how = fmt.Sprintf("exit %.0f", code)
-	}
-	if ms, ok := data["durationMs"].(float64); ok {
-		how += " after " + (time.Duration(ms) * time.Millisecond).String()
-	}
-	return how
-}
-
-func (p *Printer) plan(data map[string]any) {
-	steps, _ := data["steps"].([]any)
+func (p *Printer) plan(steps []PlanStep) {
 	for _, s := range steps {
-		step, _ := s.(map[string]any)
-		mark := map[any]string{"completed": "x", "inProgress": ">", "in_progress": ">"}[step["status"]]
-		p.line(dim, fmt.Sprintf("  [%1s] %v", mark, step["step"]))
+		mark := " "
+		switch {
+		case s.Done():
+			mark = "x"
+		case s.Begun():
+			mark = ">"
+		}
+		p.line(dim, "  ["+mark+"] "+s.Step)
 	}
 }
 

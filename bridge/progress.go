@@ -147,7 +147,7 @@ func (c *Client) look(ctx context.Context, of *a2a.Task, t *Task) error {
 func (c *Client) replay(ctx context.Context, of *a2a.Task, d *digest) error {
 	after, end := beginning, ""
 	if !of.Status.State.Terminal() {
-		for e, err := range c.subscribe(ctx, of.ID, "") {
+		for e, err := range c.subscribe(ctx, of.ID, "", nil) {
 			if ended(err) {
 				break // it has ended meanwhile: all its events are there
 			}
@@ -166,7 +166,7 @@ func (c *Client) replay(ctx context.Context, of *a2a.Task, d *digest) error {
 }
 
 func (c *Client) replayFrom(ctx context.Context, id a2a.TaskID, after, end string, d *digest) error {
-	for e, err := range c.subscribe(ctx, id, after) {
+	for e, err := range c.subscribe(ctx, id, after, nil) {
 		if err != nil {
 			return err
 		}

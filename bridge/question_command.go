@@ -1,9 +1,7 @@
 package bridge
 
 import (
-	"maps"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -11,38 +9,18 @@ import (
 // still to be chosen in it is quoted: pasted as it stands, it must not be an answer.
 func (q Question) command(task string) string {
 	words := []string{"runtime task respond", word(task), word(q.RequestID)}
-	fields := q.fields()
+	fields := q.Fields()
 	for _, field := range fields {
-		words = append(words, "--answer", quoted(field+"=…"))
+		words = append(words, "--answer", quoted(field.ID+"=…"))
 	}
-	if decisions := q.decisions(); len(fields) == 0 && len(decisions) > 0 {
+	if decisions := q.Decisions(); len(fields) == 0 && len(decisions) > 0 {
 		words = append(words, "--decision", quoted(strings.Join(decisions, "|")))
 	}
 	return strings.Join(words, " ")
 }
 
-// fields names what an answer fills in; nil where a decision settles the question.
-func (q Question) fields() []string {
-	var names []string
-	switch q.kind() {
-	case kindInput:
-		asked, _ := q.Payload["questions"].([]any)
-		for _, one := range asked {
-			one, _ := one.(map[string]any)
-			if id, ok := one["id"].(string); ok {
-				names = append(names, id)
-			}
-		}
-	case kindForm:
-		schema, _ := q.Payload["schema"].(map[string]any)
-		properties, _ := schema["properties"].(map[string]any)
-		names = slices.Sorted(maps.Keys(properties))
-	}
-	return names
-}
-
-// decisions lists the choices that are words; a proposed amendment is for programs.
-func (q Question) decisions() []string {
+// Decisions lists the choices that are words; a proposed amendment is for programs.
+func (q Question) Decisions() []string {
 	choices, _ := q.Payload["choices"].([]any)
 	var words []string
 	for _, c := range choices {

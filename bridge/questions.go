@@ -40,8 +40,8 @@ func methodOf(kind string) string {
 	return kind
 }
 
-// questionsOf returns the open questions of a status, the oldest first.
-func questionsOf(status a2a.TaskStatus) []Question {
+// Questions returns the open questions of a status, the oldest first.
+func Questions(status a2a.TaskStatus) []Question {
 	open := []Question{}
 	if status.State != a2a.TaskStateInputRequired || status.Message == nil {
 		return open
@@ -63,6 +63,9 @@ func questionsOf(status a2a.TaskStatus) []Question {
 	}
 	return open
 }
+
+// Words is the question as people read it, with the answers that it takes.
+func (q Question) Words() string { return orElse(q.words, q.Method) }
 
 func (q Question) kind() string {
 	kind, _ := q.Payload["kind"].(string)

@@ -34,8 +34,9 @@ type event struct {
 }
 
 // subscribe yields the events of a task behind the one with the id after, which may be
-// empty. It ends with the stream; with an error if that broke, or was refused.
-func (c *Client) subscribe(ctx context.Context, task a2a.TaskID, after string) iter.Seq2[event, error] {
+// empty. It ends with the stream; with an error if that broke, or was refused. Opened is
+// called when the runtime has begun to answer, if it is not nil.
+func (c *Client) subscribe(ctx context.Context, task a2a.TaskID, after string, opened func()) iter.Seq2[event, error] {
 	return func(yield func(event, error) bool) {
 		ctx, cut := context.WithCancelCause(ctx)
 		defer cut(nil)
@@ -54,6 +55,9 @@ func (c *Client) subscribe(ctx context.Context, task a2a.TaskID, after string) i
 				yield(event{}, err)
 			}
 			return
+		}
+		if opened != nil {
+			opened()
 		}
 		alive := time.AfterFunc(silence, func() { cut(errSilent) })
 		defer alive.Stop()

@@ -100,7 +100,7 @@ func taskOf(t *a2a.Task) *Task {
 		TaskID: name, HermesTaskID: name, A2ATaskID: string(t.ID), ContextID: t.ContextID,
 		Status: statusOf(t), DegradedMode: "none",
 		ThreadID: text(t.Metadata, keyThreadID), TurnID: text(t.Metadata, keyTurnID),
-		UpdatedAt: seconds(t.Status.Timestamp), Pending: questionsOf(t.Status),
+		UpdatedAt: seconds(t.Status.Timestamp), Pending: Questions(t.Status),
 	}
 	if strings.HasPrefix(t.ContextID, peerPrefix) {
 		out.FromAgent = &out.ContextID
@@ -171,7 +171,7 @@ func statusOf(t *a2a.Task) string {
 	case a2a.TaskStateWorking:
 		return Working
 	case a2a.TaskStateInputRequired:
-		for _, q := range questionsOf(t.Status) {
+		for _, q := range Questions(t.Status) {
 			return q.waits()
 		}
 		return WaitingInput

@@ -11,10 +11,16 @@ import (
 // reconnect is how long a watch tries to come back to a runtime that is gone.
 const reconnect = 5 * time.Minute
 
+// A Sight is told what a watch sees.
+type Sight struct {
+	Event func(a2a.Event)
+	Lost  func(error) // why the runtime is away, and nil when it is back; nil is not told
+}
+
 // Watch hands on what happens in a task, from its beginning, and returns how it ended.
 // A connection that breaks is made anew, and goes on behind what was seen: also with a
 // runtime that was restarted.
-func (c *Client) Watch(ctx context.Context, id string, see func(a2a.Event)) (*Task, error) {
+func (c *Client) Watch(ctx context.Context, id string, see Sight) (*Task, error) {
 	task, err := c.find(ctx, id)
 	if err != nil {
 		return nil, err
@@ -42,6 +48,9 @@ func (c *Client) Watch(ctx context.Context, id string, see func(a2a.Event)) (*Ta
 		if err != nil && time.Since(heard) > reconnect {
 			return nil, err
 		}
+		if err != nil {
+			w.lost(err)
+		}
 		select {
 		case <-time.After(waits.NextBackOff()):
 		case <-ctx.Done():
@@ -55,12 +64,21 @@ type watch struct {
 	task   a2a.TaskID
 	last   string // the id of the newest event
 	ended  bool   // that was the end
-	see    func(a2a.Event)
+	see    Sight
+	away   bool // the runtime is, and that was told
+}
+
+// lost tells that the runtime is away, or is back.
+func (w *watch) lost(why error) {
+	if away := why != nil; away != w.away && w.see.Lost != nil {
+		w.away = away
+		w.see.Lost(why)
+	}
 }
 
 // follow hands events on until the stream ends.
 func (w *watch) follow(ctx context.Context) error {
-	for e, err := range w.client.subscribe(ctx, w.task, w.last) {
+	for e, err := range w.client.subscribe(ctx, w.task, w.last, func() { w.lost(nil) }) {
 		if err != nil {
 			return err
 		}
@@ -73,7 +91,7 @@ func (w *watch) follow(ctx context.Context) error {
 		case *a2a.Task:
 			w.ended = event.Status.State.Terminal()
 		}
-		w.see(e.event)
+		w.see.Event(e.event)
 	}
 	return nil
 }

@@ -53,14 +53,14 @@ func TestWatchComesBack(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		end, err = w.client.Watch(t.Context(), id, func(e a2a.Event) {
+		end, err = w.client.Watch(t.Context(), id, bridge.Sight{Event: func(e a2a.Event) {
 			if update, ok := e.(*a2a.TaskArtifactUpdateEvent); ok {
 				if text.Len() == 0 {
 					close(begun)
 				}
 				text.WriteString(update.Artifact.Parts[0].Text())
 			}
-		})
+		}})
 	}()
 	j.observe(agent.TextDelta{ItemID: "reply", Text: "one "})
 	<-begun
@@ -77,12 +77,12 @@ func TestWatchComesBack(t *testing.T) {
 
 func TestWatchEnds(t *testing.T) {
 	w := newWorld(t)
-	if _, err := w.client.Watch(t.Context(), "codex-aaaaaaaaaaaa", nil); err == nil {
+	if _, err := w.client.Watch(t.Context(), "codex-aaaaaaaaaaaa", bridge.Sight{}); err == nil {
 		t.Error("an unknown task is watched")
 	}
 	id, _ := w.start("x")
 	ctx, cancel := context.WithCancel(t.Context())
-	if _, err := w.client.Watch(ctx, id, func(a2a.Event) { cancel() }); err == nil {
+	if _, err := w.client.Watch(ctx, id, bridge.Sight{Event: func(a2a.Event) { cancel() }}); err == nil {
 		t.Error("a watch goes on whose watcher has left")
 	}
 }
@@ -109,7 +109,7 @@ func TestPrinter(t *testing.T) {
 	})
 	var out bytes.Buffer
 	p := &bridge.Printer{Out: &out, ID: id}
-	end, err := w.client.Watch(t.Context(), id, p.Event)
+	end, err := w.client.Watch(t.Context(), id, bridge.Sight{Event: p.Event})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestPrinterOfModelCalls(t *testing.T) {
 			second.end("two")
 			var out bytes.Buffer
 			p := &bridge.Printer{Out: &out, ID: id, Verbose: test.verbose}
-			end, err := w.client.Watch(t.Context(), id, p.Event)
+			end, err := w.client.Watch(t.Context(), id, bridge.Sight{Event: p.Event})
 			if err != nil {
 				t.Fatal(err)
 			}

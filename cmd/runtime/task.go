@@ -193,7 +193,7 @@ func (p *program) watch(ctx context.Context, client *bridge.Client, of taskWatch
 	if asJSON {
 		see = func(e a2a.Event) { _ = json.NewEncoder(p.json()).Encode(a2a.StreamResponse{Event: e}) }
 	}
-	end, err := client.Watch(ctx, id, see)
+	end, err := client.Watch(ctx, id, bridge.Sight{Event: see})
 	if _, gone := errors.AsType[*bridge.UnknownError](err); gone {
 		return p.answer(bridge.FailureAnswer{Error: err.Error()}, asJSON)
 	}
