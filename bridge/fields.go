@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 )
@@ -12,6 +13,7 @@ import (
 // A Field is what an answer fills in.
 type Field struct {
 	ID       string
+	Name     string   // what a line of an answer in words calls it
 	Text     string   // what is asked for
 	Options  []Option // among which it may be chosen; none leaves it to words
 	Secret   bool
@@ -36,7 +38,7 @@ func (q Question) Fields() []Field {
 func inputFields(asked any) []Field {
 	list, _ := asked.([]any)
 	fields := make([]Field, 0, len(list))
-	for _, one := range list {
+	for i, one := range list {
 		one, _ := one.(map[string]any)
 		id, ok := one["id"].(string)
 		if !ok {
@@ -44,7 +46,7 @@ func inputFields(asked any) []Field {
 		}
 		text, _ := one["question"].(string)
 		secret, _ := one["secret"].(bool)
-		field := Field{ID: id, Text: text, Secret: secret}
+		field := Field{ID: id, Name: strconv.Itoa(i + 1), Text: text, Secret: secret}
 		options, _ := one["options"].([]any)
 		for _, o := range options {
 			o, _ := o.(map[string]any)
@@ -63,7 +65,7 @@ func formFields(schema map[string]any) []Field {
 	fields := make([]Field, 0, len(properties))
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		of, _ := properties[name].(map[string]any)
-		field := Field{ID: name, Text: name, Optional: !slices.Contains(required, any(name))}
+		field := Field{ID: name, Name: name, Text: name, Optional: !slices.Contains(required, any(name))}
 		for _, key := range []string{"title", "description"} {
 			if text, _ := of[key].(string); text != "" {
 				field.Text += ": " + text
@@ -97,8 +99,10 @@ func (c *Client) Say(ctx context.Context, id, question, words string) (*Task, er
 	if err != nil {
 		return nil, err
 	}
-	which := a2a.NewDataPart(map[string]any{"id": asked.Payload["id"]}) // in place of the oldest question
-	m := a2a.NewMessageForTask(a2a.MessageRoleUser, task, a2a.NewTextPart(words), which)
+	m := a2a.NewMessageForTask(a2a.MessageRoleUser, task, a2a.NewTextPart(words))
+	if !asked.Stale() { // the new turn that carries the answer is to read the words, and no more
+		m.Parts = append(m.Parts, a2a.NewDataPart(map[string]any{"id": asked.Payload["id"]})) // it, and not the oldest
+	}
 	return c.reply(ctx, m, question)
 }
 

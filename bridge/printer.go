@@ -34,7 +34,7 @@ const (
 )
 
 func (p *Printer) look(style, text string) string {
-	if !p.Color {
+	if !p.Color || style == "" {
 		return text
 	}
 	return "\x1b[" + style + "m" + text + "\x1b[0m"
@@ -153,6 +153,9 @@ func (p *Printer) End(t *Task) {
 	}
 	p.line(bold, t.TaskID+" "+t.Status+why)
 }
+
+// Say writes a line that is no event's.
+func (p *Printer) Say(text string) { p.line("", text) }
 
 func (p *Printer) line(style, text string) {
 	p.newLine()

@@ -64,6 +64,12 @@ func Questions(status a2a.TaskStatus) []Question {
 	return open
 }
 
+// Stale reports whether the turn that has asked is gone, with the runtime of then.
+func (q Question) Stale() bool {
+	stale, _ := q.Payload["stale"].(bool)
+	return stale
+}
+
 // Words is the question as people read it, with the answers that it takes.
 func (q Question) Words() string { return orElse(q.words, q.Method) }
 

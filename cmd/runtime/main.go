@@ -20,10 +20,15 @@ import (
 func main() {
 	tuneCores()
 	limitMemory()
+	command := ""
+	if len(os.Args) > 1 {
+		command = os.Args[1]
+	}
 	watch := interruptible
-	if len(os.Args) > 1 && os.Args[1] == "channel" {
-		watch = patient // and its first byte is not waited for: memory is worth more than time
-	} else {
+	if command == "channel" || command == "task" {
+		watch = patient
+	}
+	if command != "channel" { // its first byte is not waited for: memory is worth more than time
 		tuneMemory()
 	}
 	ctx, release := watch(context.Background(), os.Exit)

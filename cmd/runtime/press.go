@@ -16,6 +16,24 @@ func quitOf(ctx context.Context) <-chan struct{} {
 	return quit
 }
 
+// untilQuit is the context of what a first SIGINT ends, too.
+func untilQuit(ctx context.Context) (_ context.Context, release func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		select {
+		case <-quitOf(ctx):
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() {
+		cancel()
+		<-ended
+	}
+}
+
 // patient is [interruptible] for what may take long to come to its end: the first SIGINT
 // closes what quitOf returns, the second ends the context, the third calls exit. SIGTERM
 // is for those who wait for nothing: it ends the context, and calls exit the second time.

@@ -2,25 +2,21 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 
-	"github.com/a2aproject/a2a-go/v2/a2a"
-
 	"github.com/Molecule-AI/molecule-codex-runtime/bridge"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
 )
 
 // taskCommands are those of runtime task. Each stands for an action of codex_bridge.
 type taskCommands struct {
-	Start           taskStart   `cmd:"" help:"Start a task and print its id."`
+	Start           taskStart   `cmd:"" help:"Start a task. On a terminal, work at it until it has ended; else print its id."`
 	Status          taskOne     `cmd:"" help:"Say how a task is, what it has done last, and what it asks."`
 	List            taskList    `cmd:"" help:"List the tasks, those with the newest status first."`
-	Watch           taskWatch   `cmd:"" help:"Show a task from its beginning, as it goes on, until it has ended; exit 0 only if it is completed."`
+	Watch           taskWatch   `cmd:"" help:"Show a task from its beginning, as it goes on, until it has ended; exit 0 only if it is completed. On a terminal, work at it: answer what it asks, tell it more, cancel it."`
 	Steer           taskSteer   `cmd:"" help:"Tell a task something in the middle of its work."`
 	Interrupt       taskOne     `cmd:"" aliases:"cancel" help:"End a task, with the commands that it runs."`
 	Respond         taskRespond `cmd:"" help:"Answer what a task asks."`
@@ -28,8 +24,11 @@ type taskCommands struct {
 }
 
 type taskStart struct {
-	Prompt         []string `arg:"" help:"What codex is to do."`
-	Watch          bool     `help:"Stay, and show the task until it has ended."`
+	Prompt         []string `arg:"" optional:"" help:"What codex is to do."`
+	Watch          bool     `help:"Stay, and show the task until it has ended; exit 0 only if it is completed. So it is on a terminal."`
+	Detach         bool     `help:"Print the id and return, on a terminal, too."`
+	Attach         string   `placeholder:"id" help:"Work at that task, which anybody may have started, in place of a new one. The prompt, if there is one, is told to it."`
+	Plain          bool     `help:"On a terminal: write each thing once and below the one before, without colours, as screen readers need it."`
 	ID             string   `placeholder:"id" help:"An id of your own, codex-<12 hex digits>: a start that is repeated with it runs once."`
 	Cwd            string   `placeholder:"dir" help:"Directory to work in, under the runtime's. Default: that one."`
 	Model          string   `placeholder:"name" help:"Model, instead of the runtime's."`
@@ -46,7 +45,8 @@ type taskOne struct {
 
 type taskWatch struct {
 	ID      string `arg:"" help:"The task."`
-	Verbose bool   `help:"Also show, for each turn, how its requests to the model went."`
+	Plain   bool   `help:"On a terminal: write each thing once and below the one before, without colours, as screen readers need it."`
+	Verbose bool   `help:"Also show, for each turn, how its requests to the model went. On a terminal, as with --plain."`
 	JSON    bool   `name:"json" help:"Print each event as A2A has it, and at last the answer of codex_bridge, for programs."`
 }
 
@@ -88,24 +88,33 @@ func (p *program) task(ctx context.Context, command string, c *taskCommands) int
 		return exitUsage
 	}
 	command, _, _ = strings.Cut(command, " ")
-	if command == "watch" {
+	switch {
+	case command == "watch":
 		return p.watch(ctx, client, c.Watch)
+	case command == "start" && c.Start.Attach != "":
+		return p.attach(ctx, client, c.Start)
 	}
 	args, asJSON, err := c.args(command)
 	if err != nil {
 		p.complain(err.Error(), "runtime task "+command+" --help")
 		return exitUsage
 	}
+	unhurried := ctx // the first Ctrl-C may be for what follows
+	ctx, release := untilQuit(ctx)
 	answer, err := client.Do(ctx, args)
+	release()
 	if err != nil {
 		return p.taskFailed(err, asJSON)
 	}
-	if code := p.answer(answer, asJSON); code != exitOK || command != "start" || !c.Start.Watch {
+	if code := p.answer(answer, asJSON); code != exitOK || command != "start" || !c.Start.stays(p.place()) {
 		return code
 	}
 	started, _ := answer.(bridge.StartAnswer)
-	return p.watch(ctx, client, taskWatch{ID: started.Task.TaskID, JSON: asJSON})
+	return p.watch(unhurried, client, taskWatch{ID: started.Task.TaskID, JSON: asJSON, Plain: c.Start.Plain})
 }
+
+// stays reports whether the command goes on when the task is started.
+func (s taskStart) stays(place bool) bool { return s.Watch || place && !s.Detach && !s.JSON }
 
 // args makes the action of a command.
 func (c *taskCommands) args(command string) (args bridge.Args, asJSON bool, err error) {
@@ -182,37 +191,4 @@ func (p *program) taskFailed(err error, asJSON bool) int {
 	}
 	_, _ = fmt.Fprintf(p.stderr, "runtime: %s\n", brief.Plain(err.Error()))
 	return exitFailed
-}
-
-// watch shows a task until it has ended. As JSON it is a line for each event, as A2A
-// has it, and at last the answer to status.
-func (p *program) watch(ctx context.Context, client *bridge.Client, of taskWatch) int {
-	id, asJSON := of.ID, of.JSON
-	printer := &bridge.Printer{Out: p.stdout, ID: id, Color: logging.IsTerminal(p.stdout), Verbose: of.Verbose}
-	see := printer.Event
-	if asJSON {
-		see = func(e a2a.Event) { _ = json.NewEncoder(p.json()).Encode(a2a.StreamResponse{Event: e}) }
-	}
-	end, err := client.Watch(ctx, id, bridge.Sight{Event: see})
-	if _, gone := errors.AsType[*bridge.UnknownError](err); gone {
-		return p.answer(bridge.FailureAnswer{Error: err.Error()}, asJSON)
-	}
-	if err != nil {
-		return p.taskFailed(err, asJSON)
-	}
-	if asJSON {
-		answer, err := client.Do(ctx, bridge.Args{Action: "status", TaskID: id})
-		if err != nil {
-			return p.taskFailed(err, asJSON)
-		}
-		if code := p.answer(answer, asJSON); code != exitOK {
-			return code
-		}
-	} else {
-		printer.End(end)
-	}
-	if end.Status != bridge.Completed {
-		return exitFailed
-	}
-	return exitOK
 }
