@@ -97,6 +97,19 @@ func TestTerminalLeaves(t *testing.T) {
 	}
 }
 
+// TestTerminalAttaches works at a task that another client has begun, and tells it something first.
+func TestTerminalAttaches(t *testing.T) {
+	t.Parallel()
+	p := start(t)
+	task := p.begin("m1", "chat", "hang")
+	p.modelAsked(1)
+	id, _ := task["id"].(string)
+	s := p.terminal(80, 24, []string{"start", "--attach", id, "say instead"})
+	if code := s.Exit(); code != 0 || !strings.Contains(s.Text(), id+": hang") || !strings.Contains(s.Text(), "instead") {
+		t.Errorf("exit code %d:\n%s", code, s.Text())
+	}
+}
+
 // TestTerminalComesBack kills the runtime while a question is open. The terminal finds the next one by
 // itself, and the answer that is given there is the question's.
 func TestTerminalComesBack(t *testing.T) {
