@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -23,6 +24,15 @@ type holder struct {
 	Host  string    `json:"host"`
 	PID   int       `json:"pid"`
 	Since time.Time `json:"since"`
+	What  string    `json:"what,omitempty"`
+}
+
+// what is the command that this process is, as far as that says anything to people.
+func what() string {
+	if len(os.Args) > 1 && slices.Contains([]string{"serve", "channel", "mcp"}, os.Args[1]) {
+		return os.Args[1]
+	}
+	return ""
 }
 
 // lastsAtMost is how long the lock may outlive its holder: a child that was being
@@ -76,7 +86,7 @@ func (l *lock) sign(now time.Time) error {
 	if err != nil {
 		host = "unknown"
 	}
-	text, err := json.Marshal(holder{Host: host, PID: os.Getpid(), Since: now})
+	text, err := json.Marshal(holder{Host: host, PID: os.Getpid(), Since: now, What: what()})
 	if err != nil {
 		return err
 	}
@@ -93,7 +103,7 @@ func (l *lock) refusal(dir string) error {
 	refused := &LockedError{Dir: dir}
 	var h holder
 	if err := json.NewDecoder(l.file).Decode(&h); err == nil {
-		refused.Host, refused.PID, refused.Since = h.Host, h.PID, h.Since
+		refused.Host, refused.PID, refused.Since, refused.What = h.Host, h.PID, h.Since, h.What
 	}
 	return refused
 }
