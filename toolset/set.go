@@ -36,6 +36,9 @@ type Config struct {
 	// Turns are taken by the requests that calls make; nil gives this set [Turns] of its own.
 	Turns *rate.Limiter
 
+	// Inbox is where the messages of the workspace wait; nil says that each comes as a turn of its own.
+	Inbox Inbox
+
 	Redact func(string) string  // of what is kept or shown elsewhere; nil leaves it
 	Log    func(platform.Event) // takes rows for the log of activity, and must not block; nil takes none
 	Logger *slog.Logger         // nil discards
