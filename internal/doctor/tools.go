@@ -62,7 +62,7 @@ func hostToolCheck(c Case) preflight.Check {
 		if err != nil {
 			return 0, err
 		}
-		return listMCP(ctx, adapter.MCPServer{Command: self, Args: []string{"mcp"}, Env: c.Environ}, c.Version, wanted)
+		return listMCP(ctx, adapter.MCPServer{Command: self, Args: []string{"mcp", "--inbox=beside"}, Env: c.Environ}, c.Version, wanted)
 	})
 }
 
