@@ -119,7 +119,7 @@ func (one *reply) instead(why error, words func(string) string) *store.InboxRepl
 	if !ok || !refused.Permanent() {
 		return nil
 	}
-	text := words("[codex error] ") + fmt.Sprintf("There is a reply to your message, but the platform does not take it (HTTP %d", refused.Status)
+	text := fmt.Sprintf(words("[codex error] There is a reply to your message, but the platform does not take it (HTTP %d"), refused.Status)
 	if refused.Reason != "" {
 		text += ": " + refused.Reason
 	}

@@ -18,29 +18,31 @@ func RegisterAll(server *mcp.Server, sets ...*Set) {
 		return
 	}
 	for _, t := range sets[0].tools {
-		of := func(json.RawMessage) (*Set, error) { return sets[0], nil }
 		schema := t.schema
 		if t.acts != "" {
-			of = func(arguments json.RawMessage) (*Set, error) { return chosen(sets, t.acts, arguments) }
 			schema = naming(schema, t.acts, sets)
 		}
 		server.AddTool(&mcp.Tool{Name: t.name, Description: t.description, InputSchema: schema},
 			func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 				thread, turn := callerOf(req.Params.Meta)
-				set, err := of(req.Params.Arguments)
-				result := Result{Text: "", Failed: true}
+				set, err := chosen(sets, t.acts, req.Params.Arguments)
 				if err != nil {
-					result.Text = explain(err)
-				} else {
-					result = set.Call(ctx, Call{Tool: t.name, Arguments: req.Params.Arguments, Thread: thread, Turn: turn})
+					return textOf(explain(err)), nil
 				}
-				return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: result.Text}}}, nil
+				return textOf(set.Call(ctx, Call{Tool: t.name, Arguments: req.Params.Arguments, Thread: thread, Turn: turn}).Text), nil
 			})
 	}
 }
 
-// chosen is the set of the workspace that the arguments name.
+func textOf(text string) *mcp.CallToolResult {
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}
+}
+
+// chosen is the set of the workspace that one of the arguments names; any, where none does.
 func chosen(sets []*Set, by string, arguments json.RawMessage) (*Set, error) {
+	if by == "" {
+		return sets[0], nil
+	}
 	var all map[string]json.RawMessage
 	var id string
 	_ = json.Unmarshal(arguments, &all) // what is of another form names none

@@ -14,7 +14,6 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/secrets"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
-	"github.com/Molecule-AI/molecule-codex-runtime/toolset"
 )
 
 // What --inbox may be.
@@ -44,11 +43,15 @@ func (p *program) mcpWork(o mcpFlags) (mcpWork, error) {
 	case !s.InWorkspace() && !s.Workspaces.Set():
 		return work, nil
 	case s.InWorkspace() && (o.Inbox == inboxTurns || s.InContainer):
-		return work.alone(s, redact, elsewhere(o, "The runtime of this container answers the messages of this workspace.")), err
+		why := "The runtime of this container answers the messages of this workspace."
+		if o.Inbox == inboxTurns {
+			why = ""
+		}
+		return work.alone(s, redact, why), err
 	case errInbox != nil && s.InWorkspace() && err == nil:
 		problem := settings.Problems(errInbox)[0]
 		why := fmt.Sprintf("The inbox of this workspace is not kept here: %s. To have it kept here: %s.", problem.What, problem.Hint)
-		return work.alone(s, redact, outside.Elsewhere{Why: why}), nil
+		return work.alone(s, redact, why), nil
 	case errInbox != nil:
 		return work, errInbox
 	}
@@ -57,22 +60,12 @@ func (p *program) mcpWork(o mcpFlags) (mcpWork, error) {
 	} else {
 		s.StateDir = ""
 	}
-	return work.outside(p.mcpOptions(o, inbox, s.StateDir))
+	return work.outside(p.mcpOptions(o, inbox, s.StateDir)), nil
 }
 
-// elsewhere is the inbox of a workspace whose messages another process answers; nil where it gives them to codex as
-// turns, which then is the MCP host.
-func elsewhere(o mcpFlags, why string) toolset.Inbox {
-	if o.Inbox == inboxTurns {
-		return nil
-	}
-	return outside.Elsewhere{Why: why}
-}
-
-// alone are the tools of a workspace whose inbox is not kept here.
-func (w mcpWork) alone(s settings.Settings, redact *logging.Redactor, inbox toolset.Inbox) mcpWork {
-	set, end := codextools.Alone(s, redact, codextools.Identity(os.Getenv), w.log, inbox)
-	w.register, w.end = set.Register, end
+// alone has the tools of a workspace whose inbox is not kept here.
+func (w mcpWork) alone(s settings.Settings, redact *logging.Redactor, why string) mcpWork {
+	w.register, w.end = outside.Alone(s, redact, w.log, codextools.Identity(os.Getenv), why)
 	return w
 }
 
@@ -84,17 +77,14 @@ func (p *program) mcpOptions(o mcpFlags, inbox settings.Settings, serves string)
 }
 
 // outside has the MCP host be an agent.
-func (w mcpWork) outside(o outside.Options) (mcpWork, error) {
-	agent, err := outside.New(o)
-	if err != nil {
-		return w, err
-	}
+func (w mcpWork) outside(o outside.Options) mcpWork {
+	agent := outside.New(o)
 	w.log, w.instructions, w.register = o.Logger, agent.Instructions(), agent.Register
 	w.end = func() { _ = agent.Close() }
 	if !o.Beside {
 		w.run = agent.Run
 	}
-	return w, nil
+	return w
 }
 
 // mcpLevel is that of the log. The MCP host shows it, or keeps it, so that by itself it says little.

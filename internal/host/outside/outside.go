@@ -47,11 +47,10 @@ type Agent struct {
 const retry = 2 * time.Second
 
 // New returns an agent that does nothing yet; its tools may be called.
-func New(o Options) (*Agent, error) {
+func New(o Options) *Agent {
 	a := &Agent{options: o, log: o.Logger, changed: make(chan struct{})}
-	var err error
-	a.spaces, err = openSpaces(a)
-	return a, err
+	a.spaces = openSpaces(a)
+	return a
 }
 
 // Close ends it, after [Agent.Run].
@@ -110,8 +109,8 @@ func (a *Agent) served() error {
 	if dir == "" || dir == a.options.Settings.StateDir {
 		return nil
 	}
-	in, err := store.Inspect(dir)
-	if err != nil || in.Holder == nil || !slices.Contains([]string{"", "serve"}, in.Holder.What) {
+	in, _ := store.Inspect(dir) // what is wrong there otherwise is not ours to say
+	if in.Holder == nil || !slices.Contains([]string{"", "serve"}, in.Holder.What) {
 		return nil
 	}
 	return in.Holder

@@ -29,7 +29,7 @@ type space struct {
 type spaces []*space
 
 // openSpaces makes what there is as long as the process lives.
-func openSpaces(a *Agent) (spaces, error) {
+func openSpaces(a *Agent) spaces {
 	s := a.options.Settings
 	all, turns := make(spaces, 0, len(s.Spaces)), toolset.Turns()
 	for _, w := range s.Spaces {
@@ -45,7 +45,7 @@ func openSpaces(a *Agent) (spaces, error) {
 		})
 		all = append(all, m)
 	}
-	return all, nil
+	return all
 }
 
 func (all spaces) close() error {
@@ -79,15 +79,6 @@ func (all spaces) words(one, several string) string {
 		return several + " (" + strings.Join(all.ids(), ", ") + ")"
 	}
 	return one
-}
-
-func (all spaces) of(id string) *space {
-	for _, m := range all {
-		if m.id == id {
-			return m
-		}
-	}
-	return nil
 }
 
 // registerAnew is for calls whose token the platform has refused.
@@ -131,7 +122,7 @@ func (m *space) card() any {
 	name := cmp.Or(s.AgentName, m.agent.host, "agent")
 	m.agent.mu.Unlock()
 	skills := []any{}
-	for _, skill := range strings.Split(s.AgentSkills, ",") {
+	for skill := range strings.SplitSeq(s.AgentSkills, ",") {
 		if skill = strings.TrimSpace(skill); skill != "" {
 			skills = append(skills, map[string]any{"id": skill, "name": skill, "description": skill, "tags": []string{}})
 		}
