@@ -35,7 +35,8 @@ type LockedError struct {
 	Host  string
 	PID   int
 	Since time.Time
-	What  string // the command that it is, such as channel; empty if that is not known
+	What  string   // the command that it is, such as channel; empty if that is not known
+	Holds []string // the workspaces that it works for; empty if that is not known
 }
 
 // Error implements error.

@@ -227,10 +227,11 @@ func (s *Store) InboxRowOf(ctx context.Context, workspace, activity string) (Inb
 	})
 }
 
-// InboxGivenRows returns the numbers of the rows that are part of a task and have no answer yet, in their order.
-func (s *Store) InboxGivenRows(ctx context.Context, limit int) ([]int64, error) {
+// InboxGivenRows returns the numbers of the rows of a workspace that are part of a task and have no answer yet, in
+// their order.
+func (s *Store) InboxGivenRows(ctx context.Context, workspace string, limit int) ([]int64, error) {
 	return view(ctx, s, "list the rows that were given", func(c *conn) ([]int64, error) {
-		return collect(c, only[int64], "SELECT n FROM inbox INDEXED BY inbox_open WHERE state IN ('accepted', 'given') AND state = 'given' ORDER BY n LIMIT ?", limit)
+		return collect(c, only[int64], "SELECT n FROM inbox INDEXED BY inbox_open WHERE state IN ('accepted', 'given') AND state = 'given' AND workspace = ? ORDER BY n LIMIT ?", workspace, limit)
 	})
 }
 

@@ -22,7 +22,7 @@ const (
 // A Journal is what the store knows of messages.
 type Journal interface {
 	InboxRowOf(ctx context.Context, workspace, activity string) (store.InboxRow, error)
-	InboxGivenRows(ctx context.Context, limit int) ([]int64, error)
+	InboxGivenRows(ctx context.Context, workspace string, limit int) ([]int64, error)
 	NoteInbox(ctx context.Context, row int64, note string) error
 }
 
@@ -44,6 +44,7 @@ type Desk struct {
 	news    chan struct{}    // closed, and made anew, when something changes
 	held    map[bool]holding // by whether a peer has sent it
 	more    bool             // there was no room for a message, and nothing has gone since
+	left    map[string]bool  // the workspaces that are gone
 	closed  error            // why nothing more comes
 }
 
@@ -64,13 +65,15 @@ func New(ctx context.Context, cfg Config) (*Desk, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	rows, err := cfg.Journal.InboxGivenRows(ctx, mostMessages)
-	if err != nil {
-		return nil, err
-	}
-	d := &Desk{cfg: cfg, began: time.Now(), missing: map[int64]bool{}, news: make(chan struct{}), held: map[bool]holding{}}
-	for _, n := range rows {
-		d.missing[n] = true
+	d := &Desk{cfg: cfg, began: time.Now(), missing: map[int64]bool{}, news: make(chan struct{}), held: map[bool]holding{}, left: map[string]bool{}}
+	for _, workspace := range cfg.Workspaces {
+		rows, err := cfg.Journal.InboxGivenRows(ctx, workspace, mostMessages)
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range rows {
+			d.missing[n] = true
+		}
 	}
 	return d, nil
 }
@@ -83,6 +86,14 @@ func (d *Desk) Close(why error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.closed = cmp.Or(d.closed, why, ErrClosed)
+	d.changed()
+}
+
+// Leave has no message of a workspace be shown any more, because that is gone.
+func (d *Desk) Leave(workspace string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.left[workspace] = true
 	d.changed()
 }
 

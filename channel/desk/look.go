@@ -68,8 +68,11 @@ func (d *Desk) first() (seen Seen, news chan struct{}, again time.Duration, err 
 
 // waiting are the messages of which nothing has become yet. The caller holds the mutex.
 func (d *Desk) waiting() []*item {
-	return slices.DeleteFunc(slices.Clone(d.items), func(it *item) bool { return it.leaving })
+	return slices.DeleteFunc(slices.Clone(d.items), func(it *item) bool { return !d.waits(it) })
 }
+
+// waits reports whether nothing has become of a message yet, and something can. The caller holds the mutex.
+func (d *Desk) waits(it *item) bool { return it != nil && !it.leaving && !d.left[it.Workspace] }
 
 // missingBefore reports whether a message lay before that number which is not back. The caller holds the mutex.
 func (d *Desk) missingBefore(n int64) bool {
@@ -98,7 +101,7 @@ func (d *Desk) Look(id string) (Seen, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	it := d.named(id)
-	if it == nil || it.leaving {
+	if !d.waits(it) {
 		return Seen{}, false
 	}
 	it.shown = true

@@ -25,6 +25,7 @@ const (
 	Answered             // its answer has arrived
 	Refused              // the platform does not take its answer
 	Closed               // it has none, and gets none
+	Gone                 // its workspace is gone
 )
 
 // Reply has the answer to a message kept, to be sent. When it has returned nil, the answer survives the end of the
@@ -63,7 +64,7 @@ func (d *Desk) leave(id string, a channel.Answer) (*item, error) {
 		return nil, d.closed
 	}
 	it := d.named(id)
-	if it == nil || it.leaving {
+	if !d.waits(it) {
 		return nil, ErrNotThere
 	}
 	if !a.Read {
@@ -79,9 +80,11 @@ func (d *Desk) leave(id string, a channel.Answer) (*item, error) {
 func (d *Desk) Fate(ctx context.Context, id string) (Fate, error) {
 	d.mu.Lock()
 	it := d.named(id)
-	leaving := it != nil && it.leaving
+	gone, leaving := it != nil && d.left[it.Workspace], it != nil && it.leaving
 	d.mu.Unlock()
 	switch {
+	case gone:
+		return Gone, nil
 	case leaving:
 		return Leaving, nil
 	case it != nil:

@@ -149,6 +149,17 @@ type Space struct {
 // rather than standing alone on a machine.
 func (s Settings) InWorkspace() bool { return s.WorkspaceID != "" && s.PlatformURL != "" }
 
+// WorkspaceIDs are those of the workspaces that the runtime works for; none standing alone.
+func (s Settings) WorkspaceIDs() (ids []string) {
+	if s.InWorkspace() {
+		ids = append(ids, s.WorkspaceID)
+	}
+	for _, space := range s.Spaces {
+		ids = append(ids, space.ID)
+	}
+	return ids
+}
+
 // leastToken is how many characters a token has that is not found by trying.
 const leastToken = 16
 

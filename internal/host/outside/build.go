@@ -33,7 +33,7 @@ type keeper struct {
 // build makes the parts, those first that others stand on.
 func (a *Agent) build(ctx context.Context, life *host.Life) (*keeper, error) {
 	s := a.options.Settings
-	journal, err := store.Open(ctx, store.Config{Dir: s.StateDir, Logger: a.log})
+	journal, err := store.Open(ctx, store.Config{Dir: s.StateDir, Holds: a.spaces.ids(), Logger: a.log})
 	if err != nil {
 		return nil, err
 	}
@@ -107,6 +107,7 @@ func (k *keeper) present(ctx context.Context) error {
 			if errors.Is(p.Run(ctx), presence.ErrDeleted) {
 				deleted.Add(1)
 				k.channel.Leave(m.id)
+				k.desk.Leave(m.id)
 			}
 			m.joined.Store(nil)
 		})

@@ -24,7 +24,7 @@ func (a *Agent) Wait(ctx context.Context, limit time.Duration) (string, error) {
 	seen, err := d.Wait(ctx, limit)
 	switch {
 	case err == nil:
-		return pretty(a.letter(seen, mostText, 0))
+		return a.show(seen, 0)
 	case errors.Is(err, desk.ErrNone):
 		none := map[string]any{"timeout": true, "timeout_secs": limit.Seconds(), "note": "No message has come. Call wait_for_message again to go on waiting."}
 		if trouble := a.trouble(); trouble != "" {
@@ -49,14 +49,16 @@ func (a *Agent) Peek(limit int, id string, from int) (string, error) {
 		if !ok {
 			return "", fmt.Errorf("no message %s waits in the inbox", id)
 		}
-		return pretty(a.letter(seen, mostText, from))
+		return a.show(seen, from)
 	}
 	all, _ := d.Peek(limit)
-	letters := make([]letter, 0, len(all))
-	for _, seen := range all {
-		letters = append(letters, a.letter(seen, mostText/len(all), 0))
-	}
-	return pretty(letters)
+	return fitting(mostText/max(len(all), 1), func(most int) (string, error) {
+		letters := make([]letter, 0, len(all))
+		for _, seen := range all {
+			letters = append(letters, a.letter(seen, most, 0))
+		}
+		return pretty(letters)
+	})
 }
 
 // Pop implements [toolset.Inbox].
@@ -67,6 +69,8 @@ func (a *Agent) Pop(ctx context.Context, id string) (string, error) {
 		out["note"] = a.notHere(why)
 		return pretty(out)
 	}
+	ctx, cancel := context.WithTimeout(ctx, keptWithin)
+	defer cancel()
 	_, fate, err := d.Pop(ctx, id)
 	switch {
 	case err == nil:
@@ -80,6 +84,8 @@ func (a *Agent) Pop(ctx context.Context, id string) (string, error) {
 }
 
 const (
+	// keptWithin is how long it is waited for that the store has what becomes of a message.
+	keptWithin = 30 * time.Second
 	// sentWithin is how long it is waited for that an answer arrives, to say so.
 	sentWithin = 3 * time.Second
 	lookEvery  = 50 * time.Millisecond
@@ -93,6 +99,8 @@ func (a *Agent) Reply(ctx context.Context, id, text string, paths []string) (str
 		out["note"] = a.notHere(why)
 		return pretty(out)
 	}
+	ctx, cancel := context.WithTimeout(ctx, keptWithin)
+	defer cancel()
 	m, fate, err := d.Reply(ctx, id, text, a.attached(paths)...)
 	switch {
 	case errors.Is(err, desk.ErrNotThere):
@@ -167,6 +175,8 @@ func words(fate desk.Fate) string {
 		return "This message is answered, but the platform has refused the answer for good. It is kept: runtime channel dead lists it."
 	case desk.Closed:
 		return "This message was taken off the inbox before, without an answer of reply_to_message."
+	case desk.Gone:
+		return "The platform has deleted the workspace of this message: it cannot be answered."
 	}
 	return "There is no message with this activity_id."
 }

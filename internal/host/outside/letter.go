@@ -14,9 +14,27 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/peerwords"
 )
 
-// mostText is how many characters of messages are shown by one call. What JSON makes of them may be longer, and has
-// to remain below what a tool returns.
-const mostText = 24_000
+// What one call shows: so many characters of messages, and fewer where JSON makes more bytes of them than a tool may return.
+const (
+	mostText  = 60_000
+	mostBytes = 95_000
+)
+
+// fitting is what show returns of so many characters, or of as many as fit.
+func fitting(most int, show func(most int) (string, error)) (string, error) {
+	for {
+		text, err := show(most)
+		if err != nil || len(text) <= mostBytes || most == 1 {
+			return text, err
+		}
+		most = max(1, most/2)
+	}
+}
+
+// show shows one message, from a character of its text on.
+func (a *Agent) show(seen desk.Seen, from int) (string, error) {
+	return fitting(mostText, func(most int) (string, error) { return pretty(a.letter(seen, most, from)) })
+}
 
 // A letter is a message as the platform's own tools show it.
 type letter struct {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
@@ -110,7 +109,7 @@ func (a *Agent) served() error {
 		return nil
 	}
 	in, _ := store.Inspect(dir) // what is wrong there otherwise is not ours to say
-	if in.Holder == nil || !slices.Contains([]string{"", "serve"}, in.Holder.What) {
+	if in.Holder == nil || !a.spaces.share(in.Holder.Holds) {
 		return nil
 	}
 	return in.Holder

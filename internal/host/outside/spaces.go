@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -71,6 +72,11 @@ func (all spaces) ids() []string {
 		ids = append(ids, m.id)
 	}
 	return ids
+}
+
+// share reports whether one of them is among workspaces, or may be: where none are known.
+func (all spaces) share(ids []string) bool {
+	return len(ids) == 0 || slices.ContainsFunc(all.ids(), func(id string) bool { return slices.Contains(ids, id) })
 }
 
 // words are those for one workspace, or for several.

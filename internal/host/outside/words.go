@@ -12,7 +12,14 @@ import (
 
 // words say why the inbox is not kept here.
 func (a *Agent) words(err error) string {
-	if other, ok := errors.AsType[*store.LockedError](err); ok {
+	other, ok := errors.AsType[*store.LockedError](err)
+	switch {
+	case ok && len(other.Holds) == 0:
+		return holder(other) + " uses " + other.Dir + ", where the inbox would be kept, so it is not kept here: if that process keeps it, messages come there. When it ends, this process takes the inbox over by itself."
+	case ok && !a.spaces.share(other.Holds):
+		return holder(other) + " uses " + other.Dir + " for other workspaces (" + strings.Join(other.Holds, ", ") +
+			"), so the inbox is not kept here, and perhaps nowhere. Set RUNTIME_STATE_DIR to a directory of this workspace's own in the MCP host's entry, and start it anew."
+	case ok:
 		return holder(other) + " keeps " + a.spaces.words("the inbox of this workspace", "the inboxes of these workspaces") +
 			", and messages come there. They are not shown here, and cannot be answered from here. When it ends, this process takes the inbox over by itself."
 	}
