@@ -111,7 +111,11 @@ func (s *Set) Call(ctx context.Context, c Call) Result {
 	if err == nil {
 		return Result{Text: clip(text, mostText)}
 	}
-	s.cfg.Logger.Warn("a workspace tool has failed", "tool", c.Tool, "thread_id", c.Thread, "turn_id", c.Turn,
+	level := slog.LevelWarn
+	if errors.Is(ctx.Err(), context.Canceled) { // its caller does not want it any more
+		level = slog.LevelDebug
+	}
+	s.cfg.Logger.Log(ctx, level, "a workspace tool has failed", "tool", c.Tool, "thread_id", c.Thread, "turn_id", c.Turn,
 		"took", time.Since(began), "err", s.cfg.Redact(forLog(err)))
 	if ctx.Err() == nil && limited.Err() != nil {
 		err = fmt.Errorf("%s did not get done within %s; whether the platform has done it is not known", c.Tool, t.limit)
