@@ -41,11 +41,25 @@ func (p *program) mcp(ctx context.Context, o mcpFlags) int {
 	bridge.Register(server, client)
 	work.register(server)
 	defer work.beside(ctx, server)()
-	err = server.Run(ctx, &mcp.IOTransport{Reader: p.stdin, Writer: writeCloser{p.stdout}})
+	err = server.Run(ctx, &mcp.IOTransport{Reader: &ending{ReadCloser: p.stdin, ended: work.leave}, Writer: writeCloser{p.stdout}})
 	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, io.EOF) {
 		return p.fail(err)
 	}
 	return exitOK
+}
+
+// An ending reader says when there is no more to read.
+type ending struct {
+	io.ReadCloser
+	ended func()
+}
+
+func (r *ending) Read(p []byte) (int, error) {
+	n, err := r.ReadCloser.Read(p)
+	if err != nil {
+		r.ended()
+	}
+	return n, err
 }
 
 // A writeCloser is a writer that others close.

@@ -29,6 +29,7 @@ type mcpWork struct {
 	instructions string
 	register     func(*mcp.Server)
 	run          func(ctx context.Context, host string) // goes on beside the server; nil if nothing does
+	leave        func()                                 // called when the client has closed its end
 	end          func()
 }
 
@@ -37,7 +38,7 @@ type mcpWork struct {
 func (p *program) mcpWork(o mcpFlags) (mcpWork, error) {
 	s, _, err := settings.Load(p.environ)
 	redact := secrets.Of(s, p.environ)
-	work := mcpWork{log: logging.New(p.stderr, p.mcpLevel(), redact), register: func(*mcp.Server) {}, end: func() {}}
+	work := mcpWork{log: logging.New(p.stderr, p.mcpLevel(), redact), register: func(*mcp.Server) {}, leave: func() {}, end: func() {}}
 	inbox, errInbox := settings.LoadInbox(p.environ)
 	switch {
 	case !s.InWorkspace() && !s.Workspaces.Set():
@@ -80,7 +81,7 @@ func (p *program) mcpOptions(o mcpFlags, inbox settings.Settings, serves string)
 func (w mcpWork) outside(o outside.Options) mcpWork {
 	agent := outside.New(o)
 	w.log, w.instructions, w.register = o.Logger, agent.Instructions(), agent.Register
-	w.end = func() { _ = agent.Close() }
+	w.leave, w.end = agent.Leave, func() { _ = agent.Close() }
 	if !o.Beside {
 		w.run = agent.Run
 	}

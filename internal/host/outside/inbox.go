@@ -17,6 +17,9 @@ func (a *Agent) Keeps() bool { return !a.options.Beside }
 
 // Wait implements [toolset.Inbox].
 func (a *Agent) Wait(ctx context.Context, limit time.Duration) (string, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(a.gone, cancel)()
 	d, why := a.current(ctx)
 	if d == nil {
 		return a.notHere(why), nil

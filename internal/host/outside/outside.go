@@ -35,6 +35,9 @@ type Agent struct {
 	log     *slog.Logger
 	spaces  spaces
 
+	gone  context.Context // ends when the MCP host has closed its end
+	leave context.CancelFunc
+
 	mu      sync.Mutex // guards the fields below
 	desk    *desk.Desk // nil while the inbox is not kept here
 	why     string     // then: why it is not
@@ -48,12 +51,19 @@ const retry = 2 * time.Second
 // New returns an agent that does nothing yet; its tools may be called.
 func New(o Options) *Agent {
 	a := &Agent{options: o, log: o.Logger, changed: make(chan struct{})}
+	a.gone, a.leave = context.WithCancel(context.Background())
 	a.spaces = openSpaces(a)
 	return a
 }
 
+// Leave ends the waits for messages: the MCP host has closed its end. What was begun otherwise comes to its end.
+func (a *Agent) Leave() { a.leave() }
+
 // Close ends it, after [Agent.Run].
-func (a *Agent) Close() error { return a.spaces.close() }
+func (a *Agent) Close() error {
+	a.leave()
+	return a.spaces.close()
+}
 
 // Register offers the tools on an MCP server.
 func (a *Agent) Register(server *mcp.Server) { toolset.RegisterAll(server, a.spaces.sets()...) }
