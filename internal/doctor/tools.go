@@ -54,7 +54,7 @@ func spaceToolChecks(c Case, at scratch) []preflight.Check {
 func hostToolCheck(c Case) preflight.Check {
 	s := c.Settings
 	wanted := []string{bridge.ToolName}
-	if s.InWorkspace() {
+	if s.InWorkspace() || len(s.Spaces) > 0 {
 		wanted = append(wanted, toolNames(s)...)
 	}
 	return toolCheck("tools (mcp)", true, "run runtime mcp yourself: it says why", func(ctx context.Context) (int, error) {
