@@ -13,7 +13,7 @@ type Inbox interface {
 	// Wait shows the first message, which may come within a limit, and leaves it where it is.
 	Wait(ctx context.Context, limit time.Duration) (string, error)
 	// Peek shows messages from the first on, so many at most; or the one with an id, from a character of its text on.
-	Peek(limit int, id string, from int) (string, error)
+	Peek(ctx context.Context, limit int, id string, from int) (string, error)
 	// Pop takes a message off that gets no answer.
 	Pop(ctx context.Context, id string) (string, error)
 	// Reply answers a message, once, and takes it off.
@@ -92,8 +92,8 @@ func (s *Set) waitForMessage(ctx context.Context, a wait) (string, error) {
 
 func (s *Set) inboxPeek(context.Context, peek) (string, error) { return pushed, nil }
 
-func (s *Set) inboxPeekOf(_ context.Context, a peekOf) (string, error) {
-	return s.cfg.Inbox.Peek(min(max(cmp.Or(a.Limit, 10), 1), mostPeeked), strings.TrimSpace(a.ID), max(a.From, 0))
+func (s *Set) inboxPeekOf(ctx context.Context, a peekOf) (string, error) {
+	return s.cfg.Inbox.Peek(ctx, min(max(cmp.Or(a.Limit, 10), 1), mostPeeked), strings.TrimSpace(a.ID), max(a.From, 0))
 }
 
 func (s *Set) inboxPop(ctx context.Context, a pop) (string, error) {

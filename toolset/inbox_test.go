@@ -34,7 +34,7 @@ func (b *box) Wait(_ context.Context, limit time.Duration) (string, error) {
 	return b.did("wait %s", limit)
 }
 
-func (b *box) Peek(limit int, id string, from int) (string, error) {
+func (b *box) Peek(_ context.Context, limit int, id string, from int) (string, error) {
 	return b.did("peek %d %s %d", limit, id, from)
 }
 

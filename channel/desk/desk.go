@@ -46,6 +46,7 @@ type Desk struct {
 	more    bool             // there was no room for a message, and nothing has gone since
 	left    map[string]bool  // the workspaces that are gone
 	closed  error            // why nothing more comes
+	ended   chan struct{}    // closed when that is set
 }
 
 type holding struct{ messages, bytes int }
@@ -65,7 +66,7 @@ func New(ctx context.Context, cfg Config) (*Desk, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	d := &Desk{cfg: cfg, began: time.Now(), missing: map[int64]bool{}, news: make(chan struct{}), held: map[bool]holding{}, left: map[string]bool{}}
+	d := &Desk{cfg: cfg, began: time.Now(), missing: map[int64]bool{}, news: make(chan struct{}), held: map[bool]holding{}, left: map[string]bool{}, ended: make(chan struct{})}
 	for _, workspace := range cfg.Workspaces {
 		rows, err := cfg.Journal.InboxGivenRows(ctx, workspace, mostMessages)
 		if err != nil {
@@ -81,11 +82,15 @@ func New(ctx context.Context, cfg Config) (*Desk, error) {
 // ErrClosed says that the desk is not kept any more.
 var ErrClosed = errors.New("the inbox is not kept here any more")
 
-// Close has nobody wait any more.
-func (d *Desk) Close(why error) {
+// Close ends all waits. The channel has ended by then.
+func (d *Desk) Close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.closed = cmp.Or(d.closed, why, ErrClosed)
+	if d.closed != nil {
+		return
+	}
+	d.closed = ErrClosed
+	close(d.ended)
 	d.changed()
 }
 

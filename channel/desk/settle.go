@@ -48,11 +48,19 @@ func (d *Desk) settle(ctx context.Context, id string, a channel.Answer) (channel
 		fate, errFate := d.Fate(ctx, id)
 		return channel.Message{}, fate, errors.Join(err, errFate)
 	}
+	err = nil
+	select {
+	case <-it.settled:
+	case <-d.ended:
+		err = ErrClosed
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	}
 	select {
 	case <-it.settled:
 		return it.Message, Kept, nil
-	case <-ctx.Done():
-		return it.Message, Leaving, context.Cause(ctx)
+	default:
+		return it.Message, Leaving, err
 	}
 }
 

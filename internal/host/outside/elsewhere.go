@@ -38,7 +38,7 @@ func (elsewhere) Keeps() bool { return false }
 func (e elsewhere) Wait(context.Context, time.Duration) (string, error) { return e.words(), nil }
 
 // Peek implements [toolset.Inbox].
-func (e elsewhere) Peek(int, string, int) (string, error) { return e.words(), nil }
+func (e elsewhere) Peek(context.Context, int, string, int) (string, error) { return e.words(), nil }
 
 // Pop implements [toolset.Inbox].
 func (e elsewhere) Pop(_ context.Context, id string) (string, error) {

@@ -42,8 +42,8 @@ func (a *Agent) Wait(ctx context.Context, limit time.Duration) (string, error) {
 }
 
 // Peek implements [toolset.Inbox].
-func (a *Agent) Peek(limit int, id string, from int) (string, error) {
-	d, why := a.current(context.Background())
+func (a *Agent) Peek(ctx context.Context, limit int, id string, from int) (string, error) {
+	d, why := a.current(ctx)
 	if d == nil {
 		return a.notHere(why), nil
 	}
@@ -55,13 +55,19 @@ func (a *Agent) Peek(limit int, id string, from int) (string, error) {
 		return a.show(seen, from)
 	}
 	all, _ := d.Peek(limit)
-	return fitting(mostText/max(len(all), 1), func(most int) (string, error) {
-		letters := make([]letter, 0, len(all))
-		for _, seen := range all {
-			letters = append(letters, a.letter(seen, most, 0))
+	for {
+		text, err := fitting(mostText/max(len(all), 1), func(most int) (string, error) {
+			letters := make([]letter, 0, len(all))
+			for _, seen := range all {
+				letters = append(letters, a.letter(seen, most, 0))
+			}
+			return pretty(letters)
+		})
+		if err != nil || len(text) <= mostBytes || len(all) <= 1 {
+			return text, err
 		}
-		return pretty(letters)
-	})
+		all = all[:len(all)/2]
+	}
 }
 
 // Pop implements [toolset.Inbox].
@@ -157,6 +163,9 @@ func (a *Agent) Telling(ctx context.Context, workspace, peer, text string) (func
 
 // unkept is said where it is not known that what the model wants is in the store.
 func (a *Agent) unkept(fate desk.Fate, err error) error {
+	if errors.Is(err, desk.ErrClosed) {
+		return errors.New("this process gives the inbox up now, and it is not known whether that was kept: the process that keeps the inbox next shows the message again if it was not")
+	}
 	if fate == desk.Leaving {
 		return fmt.Errorf("it could not be written to the disk yet, which is tried again as long as this process lives: look with inbox_peek before you call again (%w)", err)
 	}

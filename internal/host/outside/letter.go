@@ -11,6 +11,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/channel"
 	"github.com/Molecule-AI/molecule-codex-runtime/channel/desk"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/peerwords"
 )
 
@@ -18,6 +19,9 @@ import (
 const (
 	mostText  = 60_000
 	mostBytes = 95_000
+
+	mostFiles  = 20  // of one message
+	longestURI = 512 // of a file; of a longer one only the name is shown
 )
 
 // fitting is what show returns of so many characters, or of as many as fit.
@@ -78,10 +82,13 @@ func (a *Agent) letter(seen desk.Seen, most, from int) letter {
 	if len(a.spaces) > 1 {
 		l.Arrival = m.Workspace
 	}
-	for _, f := range m.Files {
+	for _, f := range m.Files[:min(len(m.Files), mostFiles)] {
 		l.Attachments = append(l.Attachments, attachmentOf(f))
 	}
 	notes := []string{m.Note, note}
+	if more := len(m.Files) - mostFiles; more > 0 {
+		notes = append(notes, fmt.Sprintf("There are %d more files with it, which are not shown.", more))
+	}
 	if m.Mute != "" {
 		notes = append(notes, "No answer is sent to this message: "+m.Mute+". Read it, and take it off with inbox_pop.")
 	}
@@ -120,7 +127,10 @@ func kindOf(m channel.Message) string {
 }
 
 func attachmentOf(f channel.File) attachment {
-	out := attachment{Kind: "file", URI: f.URI, MediaType: f.MediaType, Name: f.Name}
+	out := attachment{Kind: "file", URI: f.URI, MediaType: brief.Line(f.MediaType, longestURI), Name: brief.Line(peerwords.Clean(f.Name), longestURI)}
+	if len(f.URI) > longestURI {
+		out.URI = ""
+	}
 	switch class, _, _ := strings.Cut(f.MediaType, "/"); class {
 	case "image", "audio", "video":
 		out.Kind = class

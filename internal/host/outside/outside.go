@@ -133,7 +133,7 @@ func (a *Agent) set(d *desk.Desk, why string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.desk != nil && a.desk != d {
-		a.desk.Close(nil)
+		a.desk.Close()
 	}
 	a.desk, a.why = d, why
 	close(a.changed)

@@ -92,7 +92,7 @@ func (m *space) registerAnew(ctx context.Context) error {
 	if p := m.joined.Load(); p != nil {
 		return p.Register(ctx)
 	}
-	return errors.New("the workspace is registered by another process")
+	return errors.New("the workspace is not registered by this process")
 }
 
 // ownCard is the platform as the tools see it. It remembers the card that the agent has given itself.
