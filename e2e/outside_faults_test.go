@@ -250,3 +250,48 @@ func TestMCPBeside(t *testing.T) {
 		t.Errorf("registered %d times", n)
 	}
 }
+
+// TestMCPHostYields: a runtime that the platform pushes messages to has them, also where it is started later.
+func TestMCPHostYields(t *testing.T) {
+	t.Parallel()
+	x := anMCPHost(t, fakeplatform.Start(t, fakeplatform.AUG), "CONFIGS_DIR="+t.TempDir())
+	x.nothing()
+	serves := ""
+	for _, e := range x.environ {
+		if dir, ok := strings.CutPrefix(e, "CONFIGS_DIR="); ok {
+			serves = filepath.Join(dir, ".runtime")
+		}
+	}
+	x.say("hello")
+	id, _, _ := x.waits()
+	state, err := store.Open(t.Context(), store.Config{Dir: serves, Holds: []string{x.handle.ID()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	progtest.WaitFor(t, "the inbox to be given up", func() bool {
+		return strings.Contains(x.text("wait_for_message", object{"timeout_secs": 0.1}), "keeps the inbox of this workspace")
+	})
+	if got := x.reply(id, "hi"); got["replied"] != false || !strings.Contains(got["note"].(string), "keeps the inbox") {
+		t.Errorf("an answer beside it: %v", got)
+	}
+	if err := state.Close(); err != nil {
+		t.Fatal(err)
+	}
+	progtest.WaitFor(t, "the inbox to be taken again", func() bool {
+		return strings.Contains(x.text("wait_for_message", object{"timeout_secs": 0.1}), id)
+	})
+	x.reply(id, "hi")
+	if told := x.told(1); len(told) != 1 || told[0] != "hi" {
+		t.Errorf("the user was told %q", told)
+	}
+}
+
+// TestMCPHostNoPolling: of a platform that brings no messages the host is told so.
+func TestMCPHostNoPolling(t *testing.T) {
+	t.Parallel()
+	x := anMCPHost(t, fakeplatform.Start(t, fakeplatform.APR))
+	progtest.WaitFor(t, "the host to be told", func() bool {
+		warning, _ := x.call("wait_for_message", object{"timeout_secs": 0.2})["warning"].(string)
+		return strings.Contains(warning, "poll")
+	})
+}

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/channel"
@@ -20,8 +22,9 @@ const (
 	mostText  = 60_000
 	mostBytes = 95_000
 
-	mostFiles  = 20  // of one message
-	longestURI = 512 // of a file; of a longer one only the name is shown
+	mostFiles   = 20  // of one message
+	longestURI  = 512 // of a file; of another one only the name is shown
+	longestName = 128
 )
 
 // fitting is what show returns of so many characters, or of as many as fit.
@@ -95,7 +98,7 @@ func (a *Agent) letter(seen desk.Seen, most, from int) letter {
 	if seen.More {
 		notes = append(notes, "More messages wait on this machine than the inbox shows at once; they follow as these are answered or taken off.")
 	}
-	l.Note = strings.TrimSpace(strings.Join(notes, " "))
+	l.Note = strings.Join(slices.DeleteFunc(notes, func(note string) bool { return note == "" }), " ")
 	return l
 }
 
@@ -127,8 +130,8 @@ func kindOf(m channel.Message) string {
 }
 
 func attachmentOf(f channel.File) attachment {
-	out := attachment{Kind: "file", URI: f.URI, MediaType: brief.Line(f.MediaType, longestURI), Name: brief.Line(peerwords.Clean(f.Name), longestURI)}
-	if len(f.URI) > longestURI {
+	out := attachment{Kind: "file", URI: f.URI, MediaType: brief.Line(peerwords.Clean(f.MediaType), longestName), Name: brief.Line(peerwords.Clean(f.Name), longestName)}
+	if len(f.URI) > longestURI || strings.ContainsFunc(f.URI, unicode.IsControl) {
 		out.URI = ""
 	}
 	switch class, _, _ := strings.Cut(f.MediaType, "/"); class {
