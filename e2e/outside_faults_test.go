@@ -295,3 +295,50 @@ func TestMCPHostNoPolling(t *testing.T) {
 		return strings.Contains(warning, "poll")
 	})
 }
+
+// TestMCPHostRefused: an answer that the platform does not take is kept, and can be sent again while the host runs.
+func TestMCPHostRefused(t *testing.T) {
+	t.Parallel()
+	x := anMCPHost(t, fakeplatform.Start(t, fakeplatform.AUG))
+	x.say("hello")
+	id, _, _ := x.waits()
+	x.platform.Behave("POST /workspaces/*/notify", fakeplatform.Refuse(400, `{"error":"not liked"}`).Times(1))
+	if got := x.reply(id, "hi"); got["replied"] != true || got["sent"] != false || !strings.Contains(got["note"].(string), "runtime channel dead") {
+		t.Errorf("%v", got)
+	}
+	if told := x.told(1); !strings.Contains(told[0], "[agent error]") || !strings.Contains(told[0], "not liked") {
+		t.Errorf("the user was told %q", told)
+	}
+	dead := func(args ...string) string {
+		cmd := exec.Command(binary, append([]string{"channel", "dead"}, args...)...)
+		cmd.Env = x.environ
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		return string(out)
+	}
+	if got := dead(); !strings.Contains(got, "not liked") {
+		t.Errorf("dead letters: %s", got)
+	}
+	dead("retry", id)
+	if told := x.told(2); told[1] != "hi" {
+		t.Errorf("the user was told %q", told)
+	}
+	x.acked(1)
+}
+
+// TestMCPHostInboxFails: of an inbox that cannot be read, on a platform that takes everything else, the host is told.
+func TestMCPHostInboxFails(t *testing.T) {
+	t.Parallel()
+	x := anMCPHost(t, fakeplatform.Start(t, fakeplatform.AUG))
+	x.nothing()
+	undo := x.platform.Behave("GET /workspaces/*/activity", fakeplatform.Refuse(500))
+	warned := func() bool {
+		warning, _ := x.call("wait_for_message", object{"timeout_secs": 0.2})["warning"].(string)
+		return strings.Contains(warning, "its inbox cannot be read")
+	}
+	progtest.WaitFor(t, "the host to be told", warned)
+	undo()
+	progtest.WaitFor(t, "the warning to end", func() bool { return !warned() })
+}

@@ -73,7 +73,7 @@ func (a *Agent) build(ctx context.Context, life *host.Life) (*keeper, error) {
 
 // Recover implements [host.Runtime]. The channel gives what an earlier process has left by itself.
 func (k *keeper) Recover(context.Context) error {
-	k.agent.kept(k.desk)
+	k.agent.kept(k)
 	return nil
 }
 

@@ -153,12 +153,12 @@ func (a *Agent) attached(paths []string) []channel.File {
 // Telling implements [toolset.Inbox].
 func (a *Agent) Telling(ctx context.Context, workspace, peer, text string) (func(error), error) {
 	a.mu.Lock()
-	d := a.desk
+	k := a.keeper
 	a.mu.Unlock()
-	if d == nil {
+	if k == nil {
 		return func(error) {}, nil
 	}
-	return d.Telling(ctx, workspace, peer, text)
+	return k.desk.Telling(ctx, workspace, peer, text)
 }
 
 // unkept is said where it is not known that what the model wants is in the store.

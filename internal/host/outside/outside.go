@@ -39,7 +39,7 @@ type Agent struct {
 	leave context.CancelFunc
 
 	mu      sync.Mutex // guards the fields below
-	desk    *desk.Desk // nil while the inbox is not kept here
+	keeper  *keeper    // nil while the inbox is not kept here
 	why     string     // then: why it is not
 	changed chan struct{}
 	host    string // what the MCP host calls itself
@@ -125,17 +125,17 @@ func (a *Agent) served() error {
 	return in.Holder
 }
 
-func (a *Agent) kept(d *desk.Desk) { a.set(d, "") }
+func (a *Agent) kept(k *keeper) { a.set(k, "") }
 
 func (a *Agent) notKept(why string) { a.set(nil, why) }
 
-func (a *Agent) set(d *desk.Desk, why string) {
+func (a *Agent) set(k *keeper, why string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.desk != nil && a.desk != d {
-		a.desk.Close()
+	if a.keeper != nil {
+		a.keeper.desk.Close()
 	}
-	a.desk, a.why = d, why
+	a.keeper, a.why = k, why
 	close(a.changed)
 	a.changed = make(chan struct{})
 }
@@ -149,10 +149,13 @@ func (a *Agent) current(ctx context.Context) (*desk.Desk, string) {
 	defer cancel()
 	for {
 		a.mu.Lock()
-		d, why, changed := a.desk, a.why, a.changed
+		k, why, changed := a.keeper, a.why, a.changed
 		a.mu.Unlock()
-		if d != nil || why != "" || a.options.Beside {
-			return d, why
+		switch {
+		case k != nil:
+			return k.desk, ""
+		case why != "" || a.options.Beside:
+			return nil, why
 		}
 		select {
 		case <-changed:

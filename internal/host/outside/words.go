@@ -60,24 +60,46 @@ func (a *Agent) beside() string {
 	return never + "No other process on this machine keeps it now: messages wait on the platform until one does (runtime channel)."
 }
 
-// trouble says of the workspaces that their platforms do not know them; empty if they do.
+// trouble says why messages may not come; empty if they do.
 func (a *Agent) trouble() string {
+	a.mu.Lock()
+	k := a.keeper
+	a.mu.Unlock()
+	if k == nil {
+		return ""
+	}
 	var all []string
+	if err := k.journal.Room(); err != nil {
+		all = append(all, "nothing can be kept on this machine, so that messages wait on the platform: "+err.Error())
+	}
 	for _, m := range a.spaces {
-		p := m.joined.Load()
-		if p == nil {
-			continue
-		}
-		if ok, how := p.Ready(); !ok {
-			all = append(all, "workspace "+m.id+": "+how)
-		} else if s := p.Status(); s.BeatError != "" {
-			all = append(all, "workspace "+m.id+": the platform does not take its heartbeats ("+s.BeatError+")")
+		if why := k.troubleOf(m); why != "" {
+			all = append(all, "workspace "+m.id+": "+why)
 		}
 	}
 	if len(all) == 0 {
 		return ""
 	}
-	return a.options.Redact.String("Messages may not come: " + strings.Join(all, "; "))
+	return a.options.Redact.String("Messages may not come: " + strings.Join(all, "; ") + ". This is tried again by itself.")
+}
+
+// troubleOf is that of one workspace.
+func (k *keeper) troubleOf(m *space) string {
+	p := m.joined.Load()
+	if p == nil {
+		return ""
+	}
+	ok, how := p.Ready()
+	status := p.Status()
+	switch {
+	case !ok:
+		return how
+	case status.BeatError != "":
+		return "the platform does not take its heartbeats (" + status.BeatError + ")"
+	case !k.channel.Reads(m.id):
+		return "its inbox cannot be read on the platform"
+	}
+	return ""
 }
 
 // Instructions are what the MCP host tells its model of this server.
