@@ -50,7 +50,7 @@ func TestRead(t *testing.T) {
 	})
 }
 
-// TestOthersWords: who sends to another agent is told nothing of codex.
+// TestOthersWords: a sender to another agent is told nothing of codex.
 func TestOthersWords(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, c := &desk{}, &clerk{}

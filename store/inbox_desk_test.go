@@ -42,7 +42,7 @@ func TestInboxNotes(t *testing.T) {
 	}
 }
 
-// TestEndInboxTasks: tasks that are not known any more are followed by nobody.
+// TestEndInboxTasks: tasks that are not known any more are not listed.
 func TestEndInboxTasks(t *testing.T) {
 	ctx, s := t.Context(), inboxOf(t, t.TempDir(), nil)
 	must[int](t)(s.AcceptInbox(ctx, page(rowOf(1, "canvas", "c"))))

@@ -230,7 +230,7 @@ func (s *Store) EndInboxTask(ctx context.Context, task string) error {
 	})
 }
 
-// EndInboxTasks notes that nothing more comes of any task: who reads the inbox from now on does not know them.
+// EndInboxTasks notes that nothing more comes of any task, for an engine that does not know them.
 func (s *Store) EndInboxTasks(ctx context.Context) error {
 	return s.do(ctx, "end the tasks of the inbox", relaxed, func(c *conn) error {
 		_, err := c.exec("UPDATE inbox_replies SET final = 1 WHERE final = 0")

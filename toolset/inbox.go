@@ -70,7 +70,7 @@ func (s *Set) inboxTools() []tool {
 		define("inbox_pop", "Takes a message off the inbox that needs no answer, or that you have answered with another tool. After reply_to_message it is not needed.", short, s.inboxPop),
 	}
 	if s.cfg.Inbox.Keeps() {
-		all = append(all, define("reply_to_message", "Answers a message of the inbox, whoever sent it, and takes it off. Use this for every answer: "+
+		all = append(all, define("reply_to_message", "Answers a message of the inbox, of the user or of another agent, and takes it off. Use this for every answer: "+
 			"it is kept on the disk before it is sent, is sent until the platform has it, and is never sent twice. "+
 			"send_message_to_user and delegate_task are for what you say of your own accord.", short, s.replyTo))
 	}
@@ -126,7 +126,7 @@ func (s *Set) replyTo(ctx context.Context, a answer) (string, error) {
 	return s.cfg.Inbox.Reply(ctx, id, a.Message, a.Files)
 }
 
-// telling notes for the inbox that somebody is about to be told something; see [Inbox].
+// telling notes for the inbox that the user, or a peer, is about to be told something; see [Inbox].
 func (s *Set) telling(ctx context.Context, peer, text string) (told func(error), err error) {
 	if s.cfg.Inbox == nil {
 		return func(error) {}, nil

@@ -1,5 +1,5 @@
-// Package desk has the messages of inboxes wait until somebody fetches and answers them: an agent behind an MCP host,
-// which nothing can wake. It is a [channel.Engine] that runs nothing.
+// Package desk has the messages of inboxes wait until an agent fetches and answers them, behind an MCP host that
+// nothing can wake. It is a [channel.Engine] that runs nothing.
 //
 // # A message's way
 //
