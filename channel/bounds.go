@@ -53,7 +53,7 @@ func (e entry) bounded() entry {
 		e.Refused = tooManyParts
 	}
 	if e.Refused != "" {
-		return entry{Refused: e.Refused}
+		return entry{Refused: e.Refused, Origin: e.Origin}
 	}
 	return e
 }

@@ -85,6 +85,12 @@ func (c *Channel) Leave(workspace string) {
 	}
 }
 
+// Reads reports whether the inbox of a workspace could be read when it was tried last.
+func (c *Channel) Reads(workspace string) bool {
+	s := c.spaces[workspace]
+	return s != nil && s.conn.isUp()
+}
+
 // start starts all goroutines but the one that ends them.
 func (c *Channel) start(reading, work context.Context, read func(*poller)) *errgroup.Group {
 	group := &errgroup.Group{}

@@ -48,6 +48,22 @@ type Message struct {
 	Written      time.Time // by this machine's clock; zero if that is not known
 	Files        []File
 	Own          bool // it is word of the workspace's own doings
+
+	// The rest is for those who show a message as it came, and of no use to codex.
+	Origin
+	N    int64  // its place among all that the channel has accepted
+	Kind string // canvas, peer, delegation or unknown
+	Mute string // why it gets no answer; empty if it gets one
+	Note string // what was noted of it with the store's NoteInbox
+}
+
+// An Origin is what the platform says of a message beside its words.
+type Origin struct {
+	Method   string    `json:"method,omitempty"`
+	At       time.Time `json:"at,omitzero"` // by the platform's clock
+	PeerName string    `json:"peer_name,omitempty"`
+	PeerRole string    `json:"peer_role,omitempty"`
+	CardURL  string    `json:"card_url,omitempty"`
 }
 
 // An Answer is what a task says to those who wait for it.
@@ -57,6 +73,7 @@ type Answer struct {
 	Files []File
 	Final bool // the task has ended
 	Aside bool // it is for users who wait, no answer, and of no use to other agents
+	Read  bool // the message was read, and gets no answer: there is no text
 	// ForUser is what the user is told, at most once a day, where the message is another
 	// agent's and waits for what only the user has; empty for nothing.
 	ForUser string
@@ -110,4 +127,7 @@ type Config struct {
 	Interval   time.Duration // between polls of an inbox; 0 means 5 s
 	Metrics    Metrics       // nil counts nothing
 	Logger     *slog.Logger  // nil discards
+
+	// Others says that another agent than codex reads the messages: what senders are told of that names none.
+	Others bool
 }

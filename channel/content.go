@@ -19,6 +19,7 @@ type entry struct {
 	Written time.Time `json:"written,omitzero"`
 	// Delegation is that whose end the row is.
 	Delegation string `json:"delegation,omitempty"`
+	Origin
 }
 
 func (e entry) encode() []byte {
@@ -133,6 +134,7 @@ func decode(raw json.RawMessage, out any) bool {
 // content is what a row says: the text of its message, else its summary, and its files. The
 // layers are those of its request.
 func content(r platform.Row, layers []*body) (e entry) {
+	e.Origin = originOf(r)
 	if r.Lacks("request_body", "attachments", "method") {
 		e.Refused = tooLarge
 	}

@@ -61,6 +61,12 @@ func (d *chats) listen(work context.Context, row store.InboxRow, t *trail) bool 
 				return nil
 			}
 			d.inTurn(work, t.before)
+			if a.Read && !d.drain(work, row, "it was read, and is not answered") {
+				return context.Cause(work)
+			}
+			if a.Read {
+				return nil
+			}
 			if !d.keepForUser(work, row, a) || !d.keep(work, row, a) {
 				return context.Cause(work)
 			}

@@ -38,7 +38,7 @@ func (d *chats) hand(ctx context.Context, s *space, row store.InboxRow) (task st
 		return "", err
 	}
 	if row.Kind == kindDelegation && s.has(e) {
-		return "", &overError{"a call of codex's has it"}
+		return "", &overError{"a call of the agent's has it"}
 	}
 	task, err = d.cfg.Engine.Give(ctx, m)
 	if err == nil {
@@ -89,7 +89,7 @@ func (d *chats) kept(ctx context.Context, row store.InboxRow) (entry, error) {
 // [*RefusedError].
 func (d *chats) message(ctx context.Context, s *space, row store.InboxRow, e entry) (Message, error) {
 	if e = e.bounded(); e.Refused != "" {
-		return Message{}, &RefusedError{Text: "[codex error] " + e.Refused}
+		return Message{}, &RefusedError{Text: d.cfg.words("[codex error] " + e.Refused)}
 	}
 	for i, f := range e.Files {
 		if f.URI == "" {
@@ -103,6 +103,7 @@ func (d *chats) message(ctx context.Context, s *space, row store.InboxRow, e ent
 	return Message{
 		ID: row.Activity, Conversation: row.Chat, Workspace: row.Workspace, Peer: row.Peer,
 		Text: e.Text, Written: e.Written, Files: e.Files, Own: row.Kind != kindCanvas && row.Peer == "",
+		Origin: e.Origin, N: row.N, Kind: row.Kind, Mute: row.Mute, Note: row.Note,
 	}, nil
 }
 

@@ -96,7 +96,7 @@ func TestSnippetConnects(t *testing.T) {
 		}
 		file := filepath.Join(at.home, ".config/molecule-codex", goodID+".token")
 		want := "<mcp><add><" + goodMCP + "><--env><WORKSPACE_ID=" + goodID + "><--env><PLATFORM_URL=" + goodURL + "><--env><MOLECULE_WORKSPACE_TOKEN_FILE=" + file +
-			"><--env=MOLECULE_ORG_ID=org-1><--><" + filepath.Join(at.home, "bin/molecule-runtime") + "><mcp>\n<mcp><get><" + goodMCP + ">\n"
+			"><--env=MOLECULE_ORG_ID=org-1><--><" + filepath.Join(at.home, "bin/molecule-runtime") + "><mcp><--inbox=beside>\n<mcp><get><" + goodMCP + ">\n"
 		if got := at.read("codex.calls"); got != want+want {
 			t.Errorf("codex was called with\n%swant twice\n%s", got, want)
 		}

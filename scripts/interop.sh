@@ -1,6 +1,7 @@
 #!/bin/sh
 # Drives bin/runtime and the real codex, on the scripted model, with the clients
-# of the official A2A SDKs, and of the MCP SDK for TypeScript. They are installed by name, at pinned versions,
+# of the official A2A SDKs, and of the MCP SDK for TypeScript, which also is the agent of a
+# workspace of the platform's double. They are installed by name, at pinned versions,
 # under .tools/interop. INTEROP_HEAVY=1 drives those that take long to install in their
 # place: google-adk, crewai, beeai-framework, the command lines of the SDKs of Go and
 # Rust, and the SDK of Java. SDK=newest drives the newest of each after the pinned, and says
@@ -29,6 +30,7 @@ esac
 suites_light() {
 	suite js env INTEROP_MODULES="$clients/js" node "$root/interop/js/main.mjs" "$chosen"
 	suite mcp env INTEROP_MCP_MODULES="$clients/mcp" node "$root/interop/mcp/main.mjs" "$chosen"
+	suite mcp-agent agent
 	for v in 0.2 0.3 1; do
 		suite "python-$v" "$clients/python-$v/bin/python" "$root/interop/python/main.py" "$chosen"
 	done
@@ -67,6 +69,26 @@ serve() {
 		sleep 0.1
 	done
 	url=http://$url
+}
+
+# agent is the suite of an MCP host that is the agent of a workspace, with a platform of its own. It ends its shell.
+agent() {
+	dir=$(mktemp -d "$tmp/platform-XXXXXX")
+	"$tools/fakeplatform" -addr 127.0.0.1:0 -configs "$dir/configs" >"$dir/said" &
+	platform=$!
+	trap 'kill "$platform"' EXIT
+	trap 'exit 130' TERM
+	tries=0
+	while ! grep -q PLATFORM_URL "$dir/said" && [ $tries -lt 200 ]; do
+		tries=$((tries + 1))
+		sleep 0.1
+	done
+	code=0
+	env INTEROP_MCP_MODULES="$clients/mcp" INTEROP_TMP="$dir" INTEROP_TOKEN_FILE="$dir/configs/.auth_token" \
+		INTEROP_PLATFORM_URL="$(sed -n 's/.*export PLATFORM_URL=//p' "$dir/said")" \
+		INTEROP_WORKSPACE="$(sed -n 's/.*WORKSPACE_ID=\([^ ]*\) .*/\1/p' "$dir/said")" \
+		node "$root/interop/mcp/agent.mjs" "$chosen" || code=$?
+	exit $code
 }
 
 # stop ends what serve has started, by its id, and reports whether all of it
@@ -112,7 +134,9 @@ suite() {
 need node "Node.js 20 or newer" nodejs
 need npm "Node.js with npm" npm
 need python3 "Python 3.11 or newer" "python3 python3-venv"
+need go "Go 1.26" golang
 "install_$weight"
+(cd "$root" && go build -o "$tools/fakeplatform" ./internal/fake/fakeplatform/cmd)
 case $rounds in *newest) "newest_$weight" ;; esac
 
 pids='' suites=''

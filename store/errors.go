@@ -35,6 +35,8 @@ type LockedError struct {
 	Host  string
 	PID   int
 	Since time.Time
+	What  string   // the command that it is, such as channel; empty if that is not known
+	Holds []string // the workspaces that it works for; empty if that is not known
 }
 
 // Error implements error.
@@ -42,8 +44,12 @@ func (e *LockedError) Error() string {
 	if e.PID == 0 {
 		return fmt.Sprintf("state directory %s is in use by another process: stop it, or choose another directory", e.Dir)
 	}
-	return fmt.Sprintf("state directory %s is in use by process %d on %s since %s: stop it, or choose another directory",
-		e.Dir, e.PID, e.Host, e.Since.Format(time.RFC3339))
+	what := ""
+	if e.What != "" {
+		what = " (runtime " + e.What + ")"
+	}
+	return fmt.Sprintf("state directory %s is in use by process %d%s on %s since %s: stop it, or choose another directory",
+		e.Dir, e.PID, what, e.Host, e.Since.Format(time.RFC3339))
 }
 
 // resultCode returns the extended result code of SQLite. For errors that are not

@@ -213,6 +213,36 @@ func (s *Store) DrainInbox(ctx context.Context, n int64, note string) error {
 	})
 }
 
+// InboxRowOf returns a row by the platform's id of it, or [ErrUnknown].
+func (s *Store) InboxRowOf(ctx context.Context, workspace, activity string) (InboxRow, error) {
+	return view(ctx, s, "look for a row of the inbox", func(c *conn) (r InboxRow, err error) {
+		found, err := collect(c, scanInbox, "SELECT "+inboxColumns+" WHERE workspace = ? AND activity = ?", workspace, activity)
+		if err == nil && len(found) == 0 {
+			err = ErrUnknown
+		}
+		if err != nil {
+			return r, err
+		}
+		return found[0], nil
+	})
+}
+
+// InboxGivenRows returns the numbers of the rows of a workspace that are part of a task and have no answer yet, in
+// their order.
+func (s *Store) InboxGivenRows(ctx context.Context, workspace string, limit int) ([]int64, error) {
+	return view(ctx, s, "list the rows that were given", func(c *conn) ([]int64, error) {
+		return collect(c, only[int64], "SELECT n FROM inbox INDEXED BY inbox_open WHERE state IN ('accepted', 'given') AND state = 'given' AND workspace = ? ORDER BY n LIMIT ?", workspace, limit)
+	})
+}
+
+// NoteInbox notes something of a row that has no answer yet.
+func (s *Store) NoteInbox(ctx context.Context, n int64, note string) error {
+	return s.do(ctx, "note something of a row", durable, func(c *conn) error {
+		_, err := c.exec("UPDATE inbox SET note = ?, changed = ? WHERE n = ? AND state IN ('accepted', 'given')", note, nanos(s.now()), n)
+		return err
+	})
+}
+
 // InboxPrefix returns the highest number up to which every row of a workspace is
 // finished, 0 if there is none.
 func (s *Store) InboxPrefix(ctx context.Context, workspace string) (int64, error) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -23,6 +24,16 @@ type holder struct {
 	Host  string    `json:"host"`
 	PID   int       `json:"pid"`
 	Since time.Time `json:"since"`
+	What  string    `json:"what,omitempty"`
+	Holds []string  `json:"holds,omitempty"`
+}
+
+// what is the command that this process is, as far as that says anything to people.
+func what() string {
+	if len(os.Args) > 1 && slices.Contains([]string{"serve", "channel", "mcp"}, os.Args[1]) {
+		return os.Args[1]
+	}
+	return ""
 }
 
 // lastsAtMost is how long the lock may outlive its holder: a child that was being
@@ -30,11 +41,11 @@ type holder struct {
 const lastsAtMost = 5 * time.Second
 
 // acquire takes the lock of dir, or returns a [*LockedError].
-func acquire(ctx context.Context, dir string, now time.Time) (*lock, error) {
+func acquire(ctx context.Context, dir string, now time.Time, holds ...string) (*lock, error) {
 	again := time.NewTicker(10 * time.Millisecond)
 	defer again.Stop()
 	for began := time.Now(); ; {
-		l, err := tryAcquire(dir, now)
+		l, err := tryAcquire(dir, now, holds)
 		locked, ok := errors.AsType[*LockedError](err)
 		if !ok || !locked.gone() || time.Since(began) >= lastsAtMost {
 			return l, err
@@ -47,7 +58,7 @@ func acquire(ctx context.Context, dir string, now time.Time) (*lock, error) {
 	}
 }
 
-func tryAcquire(dir string, now time.Time) (*lock, error) {
+func tryAcquire(dir string, now time.Time, holds []string) (*lock, error) {
 	path := filepath.Join(dir, "state.lock")
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -63,7 +74,7 @@ func tryAcquire(dir string, now time.Time) (*lock, error) {
 		_ = file.Close()
 		return nil, fmt.Errorf("lock %s: this file system cannot lock files, choose another directory: %w", path, err)
 	}
-	if err := l.sign(now); err != nil {
+	if err := l.sign(holds, now); err != nil {
 		l.release()
 		return nil, fileError(path, err)
 	}
@@ -71,12 +82,12 @@ func tryAcquire(dir string, now time.Time) (*lock, error) {
 }
 
 // sign writes down who has the lock.
-func (l *lock) sign(now time.Time) error {
+func (l *lock) sign(holds []string, now time.Time) error {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
 	}
-	text, err := json.Marshal(holder{Host: host, PID: os.Getpid(), Since: now})
+	text, err := json.Marshal(holder{Host: host, PID: os.Getpid(), Since: now, What: what(), Holds: holds})
 	if err != nil {
 		return err
 	}
@@ -93,7 +104,7 @@ func (l *lock) refusal(dir string) error {
 	refused := &LockedError{Dir: dir}
 	var h holder
 	if err := json.NewDecoder(l.file).Decode(&h); err == nil {
-		refused.Host, refused.PID, refused.Since = h.Host, h.PID, h.Since
+		refused.Host, refused.PID, refused.Since, refused.What, refused.Holds = h.Host, h.PID, h.Since, h.What, h.Holds
 	}
 	return refused
 }

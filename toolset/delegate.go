@@ -66,11 +66,16 @@ func (s *Set) delegateTask(ctx context.Context, a delegation) (string, error) {
 // known instead of one.
 func (s *Set) ask(ctx context.Context, peer platform.Peer, task string) (string, error) {
 	began := time.Now()
+	told, err := s.telling(ctx, peer.ID, task)
+	if err != nil {
+		return "", err
+	}
 	s.noteTask(peer, task, nil)
 	reply, err := s.cfg.Platform.Send(ctx, peer.ID, platform.Message{
 		ID: uuid.NewString(), Text: task, Limit: s.cfg.Delegation,
 		Metadata: map[string]any{"source_workspace_id": s.cfg.Workspace},
 	})
+	told(err)
 	switch {
 	case err == nil && reply.Queued && reply.DeliveryMode == "poll":
 		return inInbox(peer), nil
@@ -148,9 +153,14 @@ func (s *Set) askByDelegation(ctx context.Context, peer platform.Peer, task stri
 // and the same work may be wanted again tomorrow. The platform writes rows about what it
 // takes.
 func (s *Set) delegate(ctx context.Context, peer platform.Peer, task string) (platform.Delegated, error) {
+	told, err := s.telling(ctx, peer.ID, task)
+	if err != nil {
+		return platform.Delegated{}, err
+	}
 	taken, err := s.cfg.Platform.Delegate(ctx, platform.Task{
 		Target: peer.ID, Text: task, Key: s.given.key(s.cfg.Workspace+":"+peer.ID+":"+task, time.Now()),
 	})
+	told(err)
 	if err != nil {
 		s.noteTask(peer, task, err)
 	}

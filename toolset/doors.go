@@ -46,7 +46,7 @@ func (s *Set) Register(server *mcp.Server) {
 			func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 				thread, turn := callerOf(req.Params.Meta)
 				result := s.Call(ctx, Call{Tool: t.name, Arguments: req.Params.Arguments, Thread: thread, Turn: turn})
-				return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: result.Text}}}, nil
+				return textOf(result.Text), nil
 			})
 	}
 }

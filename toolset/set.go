@@ -36,6 +36,9 @@ type Config struct {
 	// Turns are taken by the requests that calls make; nil gives this set [Turns] of its own.
 	Turns *rate.Limiter
 
+	// Inbox is where the messages of the workspace wait; nil says that each comes as a turn of its own.
+	Inbox Inbox
+
 	Redact func(string) string  // of what is kept or shown elsewhere; nil leaves it
 	Log    func(platform.Event) // takes rows for the log of activity, and must not block; nil takes none
 	Logger *slog.Logger         // nil discards
@@ -108,7 +111,11 @@ func (s *Set) Call(ctx context.Context, c Call) Result {
 	if err == nil {
 		return Result{Text: clip(text, mostText)}
 	}
-	s.cfg.Logger.Warn("a workspace tool has failed", "tool", c.Tool, "thread_id", c.Thread, "turn_id", c.Turn,
+	level := slog.LevelWarn
+	if errors.Is(ctx.Err(), context.Canceled) { // its caller does not want it any more
+		level = slog.LevelDebug
+	}
+	s.cfg.Logger.Log(ctx, level, "a workspace tool has failed", "tool", c.Tool, "thread_id", c.Thread, "turn_id", c.Turn,
 		"took", time.Since(began), "err", s.cfg.Redact(forLog(err)))
 	if ctx.Err() == nil && limited.Err() != nil {
 		err = fmt.Errorf("%s did not get done within %s; whether the platform has done it is not known", c.Tool, t.limit)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 	"time"
 
@@ -15,6 +16,7 @@ type tool struct {
 	name, description string
 	schema            json.RawMessage
 	limit             time.Duration
+	acts              string // the argument that names the workspace which acts; "" if the tool is none's
 	handle            func(ctx context.Context, arguments json.RawMessage) (string, error)
 }
 
@@ -41,7 +43,14 @@ func define[A any](name, description string, limit time.Duration, handle func(co
 	if err != nil {
 		panic("toolset: " + name + ": " + err.Error())
 	}
-	return tool{name: name, description: description, schema: text, limit: limit, handle: func(ctx context.Context, raw json.RawMessage) (string, error) {
+	acts := "source_workspace_id"
+	switch {
+	case unowned[name]:
+		acts = ""
+	case isTarget[A]():
+		acts = "workspace_id"
+	}
+	return tool{name: name, description: description, schema: text, limit: limit, acts: acts, handle: func(ctx context.Context, raw json.RawMessage) (string, error) {
 		var arguments A
 		if len(raw) > 0 && string(raw) != "null" {
 			if err := json.Unmarshal(raw, &arguments); err != nil {
@@ -60,6 +69,17 @@ func oneOf(property string, values ...any) func(*jsonschema.Schema) {
 // Own names the workspace that a call is for, where one runtime serves several.
 type own struct {
 	Source string `json:"source_workspace_id,omitempty" jsonschema:"the id of the workspace that acts; leave it out"`
+}
+
+// unowned are the tools that are the same whichever workspace acts.
+var unowned = map[string]bool{ //nolint:gochecknoglobals // a constant
+	"get_runtime_identity": true, "wait_for_message": true, "inbox_peek": true, "inbox_pop": true, "reply_to_message": true,
+}
+
+// isTarget reports whether arguments have a [target] in them.
+func isTarget[A any]() bool {
+	_, has := reflect.TypeFor[A]().FieldByName("target")
+	return has
 }
 
 // Target is own under the name that other tools have for it.

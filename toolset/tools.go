@@ -1,10 +1,13 @@
 package toolset
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // define lists the tools, in the order in which models see them.
 func (s *Set) define() []tool {
-	return []tool{
+	return slices.Concat([]tool{
 		define("delegate_task", "Gives a peer workspace a task and waits for its answer, for some minutes. "+
 			"Use it where you need the answer to go on; delegate_task_async is for work that takes long. "+
 			"A peer that fetches its messages itself answers later, by a message of its own. "+
@@ -27,14 +30,12 @@ func (s *Set) define() []tool {
 			"do not wait for it.", short, s.createRequest, oneOf("kind", "task", "approval")),
 		define("create_approval", "Asks the user's leave for an action. The decision comes back later, as a message of its own, unless the answer says otherwise.", short, s.createApproval),
 		define("install_plugin", "Installs a plugin into this workspace. The platform restarts the workspace for that.", install, s.installPlugin),
-		define("wait_for_message", "Waits for the next message to this workspace, where messages are not brought by themselves.", short, s.waitForMessage),
-		define("inbox_peek", "Lists messages that wait for this workspace, where they are not brought by themselves.", short, s.inboxPeek),
-		define("inbox_pop", "Takes a message off the list of those that wait.", short, s.inboxPop),
+	}, s.inboxTools(), []tool{
 		define("chat_history", "Returns earlier messages between this workspace and a peer, both sides, oldest first.", short, s.chatHistory),
 		define("commit_memory", "Keeps a text for later conversations: a fact, a decision, a preference. LOCAL is for this workspace, "+
 			"TEAM for its parent and siblings too, GLOBAL for all (root workspaces only). Secrets are taken out.",
 			short, s.commitMemory, oneOf("scope", "LOCAL", "TEAM", "GLOBAL")),
 		define("recall_memory", "Searches the memories that commit_memory has kept. An empty query returns the newest.",
 			short, s.recallMemory, oneOf("scope", "LOCAL", "TEAM", "GLOBAL", "")),
-	}
+	})
 }

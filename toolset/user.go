@@ -31,7 +31,12 @@ func (s *Set) tellUser(ctx context.Context, a message) (string, error) {
 	if err != nil {
 		return "", advised{"nothing was sent", err}
 	}
+	told, err := s.telling(ctx, "", a.Message)
+	if err != nil {
+		return "", err
+	}
 	err = s.cfg.Platform.Notify(ctx, a.Message, files...)
+	told(err)
 	if platform.StatusOf(err) == http.StatusForbidden {
 		return "", advised{"this workspace may not talk to the user by itself (talk_to_user_disabled); give the answer as your reply, or delegate to a peer that may", err}
 	}

@@ -96,7 +96,7 @@ func Server(s settings.Settings, environ []string) (adapter.MCPServer, error) {
 		}
 	}
 	return adapter.MCPServer{
-		Name: toolset.Server, Command: self, Args: []string{"mcp"}, Env: env, Pass: adapter.CredentialNames(environ),
+		Name: toolset.Server, Command: self, Args: []string{"mcp", "--inbox=turns"}, Env: env, Pass: adapter.CredentialNames(environ),
 		Start: 30 * time.Second, Call: delegation(s) + 10*time.Minute,
 		Disabled: []string{bridge.ToolName}, // codex is not to give tasks to itself
 	}, nil

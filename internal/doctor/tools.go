@@ -54,7 +54,7 @@ func spaceToolChecks(c Case, at scratch) []preflight.Check {
 func hostToolCheck(c Case) preflight.Check {
 	s := c.Settings
 	wanted := []string{bridge.ToolName}
-	if s.InWorkspace() {
+	if s.InWorkspace() || len(s.Spaces) > 0 {
 		wanted = append(wanted, toolNames(s)...)
 	}
 	return toolCheck("tools (mcp)", true, "run runtime mcp yourself: it says why", func(ctx context.Context) (int, error) {
@@ -62,7 +62,7 @@ func hostToolCheck(c Case) preflight.Check {
 		if err != nil {
 			return 0, err
 		}
-		return listMCP(ctx, adapter.MCPServer{Command: self, Args: []string{"mcp"}, Env: c.Environ}, c.Version, wanted)
+		return listMCP(ctx, adapter.MCPServer{Command: self, Args: []string{"mcp", "--inbox=beside"}, Env: c.Environ}, c.Version, wanted)
 	})
 }
 

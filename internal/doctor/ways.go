@@ -75,5 +75,5 @@ func turnChecks(c Case, at scratch) []preflight.Check {
 // mcpChecks are those of runtime mcp, which starts no codex.
 func mcpChecks(c Case, _ scratch) []preflight.Check {
 	s := c.Settings
-	return append(platformChecks(s), hostToolCheck(c), runtimeCheck(s.URL), preflight.Clock(), skewCheck(s))
+	return slices.Concat(platformChecks(s), inboxCheck(c), []preflight.Check{hostToolCheck(c), runtimeCheck(s.URL), preflight.Clock(), skewCheck(s)})
 }

@@ -65,7 +65,7 @@ func OpenGround(ctx context.Context, life *Life, w *Watch, logins adapter.Secret
 	}
 	life.Opened(codex)
 	g := &Ground{Watch: w, Codex: codex, Heard: &Heard{}, Wire: w.openWire(life)}
-	g.Journal, err = store.Open(ctx, store.Config{Dir: s.StateDir, Also: []string{s.CodexHome}, Timed: metrics.Commits(w.Registry), Logger: w.Logger})
+	g.Journal, err = store.Open(ctx, store.Config{Dir: s.StateDir, Holds: s.WorkspaceIDs(), Also: []string{s.CodexHome}, Timed: metrics.Commits(w.Registry), Logger: w.Logger})
 	if err != nil {
 		return nil, &StateError{err}
 	}

@@ -7,6 +7,13 @@ func LoadMCP(environ []string) (Settings, []Warning, error) {
 	if s.InWorkspace() {
 		return s, nil, err
 	}
+	if s.Workspaces.Set() {
+		inbox, errInbox := LoadInbox(environ)
+		if errInbox != nil {
+			return s, nil, errInbox
+		}
+		s.Spaces = inbox.Spaces
+	}
 	client, err := LoadClient(environ)
 	s.URL, s.CodexHome = client.URL, client.CodexHome
 	return s, nil, err

@@ -14,6 +14,9 @@ import (
 func (r *resolver) run() []*Problem {
 	if r.channel {
 		r.spaces()
+		if r.s.Tools == "mcp" {
+			r.fail("RUNTIME_TOOLS", "RUNTIME_TOOLS=mcp is not for runtime channel", "set it to dynamic, or off")
+		}
 	} else {
 		r.workspace()
 	}

@@ -27,9 +27,6 @@ func (r *resolver) spaces() {
 		r.fail("WORKSPACE_ID", "there is no workspace to work for",
 			"set WORKSPACE_ID, PLATFORM_URL and MOLECULE_WORKSPACE_TOKEN as the External Connect dialog shows them, or MOLECULE_WORKSPACES")
 	}
-	if s.Tools == "mcp" {
-		r.fail("RUNTIME_TOOLS", "RUNTIME_TOOLS=mcp is not for runtime channel", "set it to dynamic, or off")
-	}
 	for i := range s.Spaces {
 		s.Spaces[i].URL = strings.TrimRight(s.Spaces[i].URL, "/")
 	}

@@ -105,6 +105,10 @@ type Settings struct {
 	PollInterval time.Duration `group:"Channel" env:"CHANNEL_POLL_INTERVAL" envDefault:"5s" min:"20ms" max:"10m" help:"How often runtime channel asks for new messages."`
 	ChannelDir   string        `group:"Channel" env:"CODEX_CHANNEL_MOLECULE_STATE_DIR" kind:"path" default:"~/.codex-channel-molecule" help:"Directory of the state of runtime channel, unless RUNTIME_STATE_DIR is set. The sessions.json of an older bridge is looked for in it."`
 
+	AgentName        string `group:"MCP host" env:"MOLECULE_AGENT_NAME" default:"what the MCP host calls itself" help:"Name of the agent on the canvas, where runtime mcp keeps the inbox of a workspace."`
+	AgentDescription string `group:"MCP host" env:"MOLECULE_AGENT_DESCRIPTION" help:"What the agent does, in a sentence."`
+	AgentSkills      string `group:"MCP host" env:"MOLECULE_AGENT_SKILLS" default:"none" help:"Names of its skills, with commas between them, as other agents see them."`
+
 	Log       string `group:"Logs" env:"RUNTIME_LOG" oneof:"debug,info,warn,error" envDefault:"info" help:"Least level that is logged: coloured lines on a terminal, JSON otherwise."`
 	DebugWire string `group:"Logs" env:"RUNTIME_DEBUG_WIRE" kind:"path" help:"File to which everything said to and by codex is appended, prompts included, secrets not."`
 
@@ -144,6 +148,17 @@ type Space struct {
 // InWorkspace reports whether the runtime belongs to a workspace of a platform,
 // rather than standing alone on a machine.
 func (s Settings) InWorkspace() bool { return s.WorkspaceID != "" && s.PlatformURL != "" }
+
+// WorkspaceIDs are those of the workspaces that the runtime works for; none standing alone.
+func (s Settings) WorkspaceIDs() (ids []string) {
+	if s.InWorkspace() {
+		ids = append(ids, s.WorkspaceID)
+	}
+	for _, space := range s.Spaces {
+		ids = append(ids, space.ID)
+	}
+	return ids
+}
 
 // leastToken is how many characters a token has that is not found by trying.
 const leastToken = 16

@@ -1,0 +1,141 @@
+package outside
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/adapter/files"
+	"github.com/Molecule-AI/molecule-codex-runtime/adapter/presence"
+	"github.com/Molecule-AI/molecule-codex-runtime/channel"
+	"github.com/Molecule-AI/molecule-codex-runtime/channel/control"
+	"github.com/Molecule-AI/molecule-codex-runtime/channel/desk"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/attachments"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/host"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
+	"github.com/Molecule-AI/molecule-codex-runtime/store"
+)
+
+// beat is how often the platform hears of a workspace that polls.
+const beat = 20 * time.Second
+
+// A keeper is what keeps the inboxes. It is a [host.Runtime].
+type keeper struct {
+	agent   *Agent
+	journal *store.Store
+	desk    *desk.Desk
+	channel *channel.Channel
+}
+
+// build makes the parts, those first that others stand on.
+func (a *Agent) build(ctx context.Context, life *host.Life) (*keeper, error) {
+	s := a.options.Settings
+	journal, err := store.Open(ctx, store.Config{Dir: s.StateDir, Holds: a.spaces.ids(), Logger: a.log})
+	if err != nil {
+		return nil, err
+	}
+	life.Opened(journal)
+	if err := journal.EndInboxTasks(ctx); err != nil { // those of a codex that has kept this inbox before
+		return nil, fmt.Errorf("the state of the inbox: %w", err)
+	}
+	k := &keeper{agent: a, journal: journal}
+	if k.desk, err = desk.New(ctx, desk.Config{Journal: journal, Workspaces: a.spaces.ids(), Logger: a.log}); err != nil {
+		return nil, fmt.Errorf("the state of the inbox: %w", err)
+	}
+	shared := attachments.Share(s, journal, a.log)
+	life.Opened(shared)
+	engine := stages{k.desk, map[string]*files.Folder{}}
+	workspaces := make([]channel.Workspace, 0, len(a.spaces))
+	for _, m := range a.spaces {
+		folder := shared.Folder(m.id, m.client)
+		life.Opened(folder)
+		engine.folders[m.id] = folder
+		workspaces = append(workspaces, channel.Workspace{
+			ID: m.id, Platform: m.client, Files: attachments.InboxOf(folder, s.WorkDir), Awaited: m.tools.Awaited, Replied: m.tools.NoteReply,
+		})
+	}
+	k.channel = channel.New(channel.Config{
+		Store: journal, Engine: engine, Workspaces: workspaces, Interval: s.PollInterval, Logger: a.log, Others: true,
+	})
+	socket, err := control.Listen(s.StateDir, letters{k}, a.log)
+	if err != nil {
+		return nil, err
+	}
+	life.Opened(socket)
+	life.Opened(given{a})
+	life.Goes(k.present)
+	life.Goes(k.yields)
+	return k, nil
+}
+
+// Recover implements [host.Runtime]. The channel gives what an earlier process has left by itself.
+func (k *keeper) Recover(context.Context) error {
+	k.agent.kept(k)
+	return nil
+}
+
+// Serve implements [host.Runtime].
+func (k *keeper) Serve(ctx context.Context) error {
+	k.agent.log.Info("the inbox is kept for an MCP host", "workspaces", k.agent.spaces.ids(), "state", k.journal.Path())
+	return k.channel.Run(ctx, nil, nil)
+}
+
+// given gives the inbox up, before its state is closed.
+type given struct{ agent *Agent }
+
+// Close implements [io.Closer].
+func (g given) Close() error {
+	g.agent.notKept("The inbox is not kept here at the moment; call again soon.")
+	return nil
+}
+
+// present keeps the workspaces known to their platforms. When all of them have been deleted there is nothing left to do.
+func (k *keeper) present(ctx context.Context) error {
+	a := k.agent
+	var deleted atomic.Int32
+	var wg sync.WaitGroup
+	for _, m := range a.spaces {
+		p := presence.New(presence.Config{
+			Platform: m.client, DeliveryMode: "poll", Every: beat, Card: m.card, Tools: m.tools.Names,
+			Redact: a.options.Redact.String, Logger: a.log.With("workspace", m.id),
+		})
+		m.joined.Store(p)
+		wg.Go(func() {
+			if errors.Is(p.Run(ctx), presence.ErrDeleted) {
+				deleted.Add(1)
+				k.channel.Leave(m.id)
+				k.desk.Leave(m.id)
+			}
+			m.joined.Store(nil)
+		})
+	}
+	wg.Wait()
+	if int(deleted.Load()) == len(a.spaces) {
+		return presence.ErrDeleted
+	}
+	return nil
+}
+
+// yields ends the keeping when a runtime is started that the platform pushes messages to.
+func (k *keeper) yields(ctx context.Context) error {
+	for sleep.For(ctx, retry) {
+		if other := k.agent.served(); other != nil {
+			return other
+		}
+	}
+	return nil
+}
+
+// letters are the replies that were refused for good.
+type letters struct{ k *keeper }
+
+// List implements [control.Letters].
+func (l letters) List(ctx context.Context) ([]channel.DeadLetter, error) {
+	return channel.Letters(ctx, l.k.journal)
+}
+
+// Retry implements [control.Letters].
+func (l letters) Retry(ctx context.Context, id string) error { return l.k.channel.Retry(ctx, id) }
