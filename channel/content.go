@@ -19,6 +19,8 @@ type entry struct {
 	Written time.Time `json:"written,omitzero"`
 	// Delegation is that whose end the row is.
 	Delegation string `json:"delegation,omitempty"`
+	// Beside is the whole request, if it may say what its text does not.
+	Beside json.RawMessage `json:"beside,omitempty"`
 }
 
 func (e entry) encode() []byte {

@@ -1,6 +1,7 @@
 package requests
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -15,7 +16,7 @@ import (
 const (
 	mostSaid  = 16 << 10 // bytes
 	mostDepth = 8
-	mostNames = 64
+	mostNames = 16
 	shortest  = 16 // bytes of an id that cannot be guessed
 )
 
@@ -42,6 +43,9 @@ func Read(m *a2a.Message, meta map[string]any) Said {
 	if s.bytes > mostSaid {
 		return Said{}
 	}
+	if words := votesIn(s.text); s.vote == (vote{}) && !words.yes && !words.no { // it decides nothing
+		return Said{}
+	}
 	return s
 }
 
@@ -51,7 +55,7 @@ func (s *Said) say(text string) {
 		return
 	}
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return !isOfID(r) }) {
-		if len(word) >= shortest && strings.ContainsAny(word, "0123456789") && len(s.Names) < mostNames {
+		if len(word) >= shortest && strings.ContainsAny(word, "0123456789") && len(s.Names) < mostNames && !slices.Contains(s.Names, word) {
 			s.Names = append(s.Names, word)
 		}
 	}
@@ -100,7 +104,10 @@ func decides(name string) bool {
 }
 
 // A vote is what words say for and against.
-type vote struct{ yes, no bool }
+type vote struct {
+	yes, no bool
+	unsure  bool // they are in words that may mean something else
+}
 
 func (v *vote) add(word string) { v.yes, v.no = v.yes || yes[word], v.no || no[word] }
 
@@ -125,19 +132,22 @@ func setOf(words ...string) map[string]bool {
 // Decision is what the message decides, if it does. What it repeats of the request says nothing.
 func (s Said) Decision(of Request) (accept, ok bool) {
 	all := s.vote
-	if text := without(s.text, of); !strings.ContainsAny(text, "?？؟") {
-		words, unsure := vote{}, false
-		for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && r != '’' }) {
-			words.add(word)
-			unsure = unsure || open[word] || strings.ContainsAny(word, "'’")
-		}
-		if !unsure {
-			all.yes, all.no = all.yes || words.yes, all.no || words.no
-		} else if words.yes || words.no {
-			return false, false
-		}
+	words := votesIn(without(s.text, of))
+	if words.unsure && (words.yes || words.no) {
+		return false, false
 	}
+	all.yes, all.no = all.yes || words.yes, all.no || words.no
 	return all.yes, all.yes != all.no
+}
+
+// votesIn is what the words of a text say, each by itself.
+func votesIn(text string) (v vote) {
+	v.unsure = strings.ContainsAny(text, "?？؟")
+	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && r != '’' }) {
+		v.add(word)
+		v.unsure = v.unsure || open[word] || strings.ContainsAny(word, "'’")
+	}
+	return v
 }
 
 // beginning is how much of a request's words is known for its beginning, where the rest is cut off.

@@ -2,6 +2,7 @@ package inbox
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -65,6 +66,10 @@ func inboxMessage(m channel.Message) *a2a.Message {
 		out.Metadata = map[string]any{"source": "platform"}
 	default:
 		out.Metadata = map[string]any{"source": "canvas_user"}
+	}
+	var row any
+	if len(m.Beside) > 0 && json.Unmarshal(m.Beside, &row) == nil {
+		out.Metadata["row"] = row
 	}
 	return out
 }
