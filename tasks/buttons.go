@@ -59,22 +59,21 @@ func (r *run) request(q *question) {
 }
 
 // Decide answers a question of a task as its user who has pressed a button. Under one name it is one
-// answer. A question that is open no more is left alone.
+// answer. It is an error where the question cannot be answered now: an answer to it is under way, it has
+// just been closed, or the task is being left to the next process.
 func (e *Engine) Decide(ctx context.Context, task, question, name string, accept bool) error {
 	t := e.live.find(a2a.TaskID(task))
 	if t == nil || !t.hasOpen(question) {
-		return nil
+		return errNotOpen
 	}
 	message := a2a.NewMessage(a2a.MessageRoleUser, a2a.NewDataPart(decisionData(question, accept)))
 	message.ID, message.TaskID = name, t.id
 	message.Metadata = map[string]any{"source": "canvas_user"}
 	_, err := e.SendMessage(ctx, &a2a.SendMessageRequest{Message: message, Config: &a2a.SendMessageConfig{ReturnImmediately: true}})
-	if errors.Is(err, a2a.ErrUnsupportedOperation) || errors.Is(err, a2a.ErrInvalidParams) || errors.Is(err, a2a.ErrTaskNotFound) {
-		e.log.Info("a button was pressed too late", "task_id", task, "err", err)
-		return nil
-	}
 	return err
 }
+
+var errNotOpen = errors.New("the question cannot be answered now")
 
 func decisionData(question string, accept bool) map[string]any {
 	decision := agent.Decline
@@ -95,7 +94,11 @@ func (e *Engine) press(ctx context.Context, req *a2a.SendMessageRequest, in *inc
 	if w.Requests == nil || in.key.Task != "" || in.command != "" || !passesOn(in.from, req) {
 		return
 	}
-	said := requests.Read(req.Message, req.Metadata)
+	m := req.Message
+	if in.from.Kind == origin.Event { // its words are a stranger's
+		m = &a2a.Message{Metadata: m.Metadata}
+	}
+	said := requests.Read(m, req.Metadata)
 	for _, name := range said.Names {
 		row, err := e.cfg.Journal.SentTo(ctx, requests.Kind, requests.Sent(name))
 		if err != nil {
@@ -113,7 +116,7 @@ func (e *Engine) press(ctx context.Context, req *a2a.SendMessageRequest, in *inc
 // passesOn reports whether the user, or the platform for the user, sends a message.
 func passesOn(from origin.Sender, req *a2a.SendMessageRequest) bool {
 	own := origin.Said(req.Message.Metadata, "source_type") != nil || origin.Said(req.Metadata, "source_type") != nil
-	return from.Kind == origin.User || from.Kind == origin.Anybody || from.Kind == origin.Platform && !own
+	return !from.IsApart() && (from.Kind != origin.Platform || !own)
 }
 
 func (e *Engine) pressed(ctx context.Context, in *incoming, said requests.Said, row store.Delivery) {

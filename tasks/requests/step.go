@@ -72,6 +72,9 @@ func (d *Desk) put(ctx context.Context, r *request, list map[string]Listed) (don
 		target = approvals + id
 	}
 	d.newest = time.Now()
+	if d.unread == 0 {
+		d.readAt = d.newest.Add(soon)
+	}
 	return false, d.aim(ctx, r, target)
 }
 

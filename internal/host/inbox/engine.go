@@ -64,6 +64,9 @@ func inboxMessage(m channel.Message) *a2a.Message {
 		out.Metadata = map[string]any{"source_workspace_id": m.Peer}
 	case m.Own:
 		out.Metadata = map[string]any{"source": "platform"}
+		if len(m.Beside) == 0 { // other agents' words stand in it
+			out.Metadata["source_type"] = "self-inbox"
+		}
 	default:
 		out.Metadata = map[string]any{"source": "canvas_user"}
 	}
