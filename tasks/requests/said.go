@@ -35,8 +35,9 @@ func Read(m *a2a.Message, meta map[string]any) Said {
 	s.member("", m.Metadata, 0)
 	for _, part := range m.Parts {
 		if text := part.Text(); text != "" {
-			s.say(text)
-			s.text += text + "\n"
+			if s.say(text); s.bytes <= mostSaid {
+				s.text += text + "\n"
+			}
 		}
 		s.member("", part.Data(), 0)
 	}
@@ -48,6 +49,9 @@ func Read(m *a2a.Message, meta map[string]any) Said {
 	}
 	return s
 }
+
+// history is the member that has what was said before, other decisions among it.
+const history = "history"
 
 // say takes the ids out of a text.
 func (s *Said) say(text string) {
@@ -74,7 +78,9 @@ func (s *Said) member(name string, value any, depth int) {
 	switch value := value.(type) {
 	case map[string]any:
 		for key, one := range value {
-			s.member(key, one, depth+1)
+			if key != history {
+				s.member(key, one, depth+1)
+			}
 		}
 	case []any:
 		for _, one := range value {

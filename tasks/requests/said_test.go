@@ -42,6 +42,7 @@ func TestRead(t *testing.T) {
 		"ok-is-no-yes":       {id, nil, map[string]any{"status": "ok", "result": "success"}, nothing},
 		"question":           {"Was " + id + " approved?", nil, nil, nothing},
 		"another-member":     {id, nil, map[string]any{"title": "approved"}, nothing},
+		"history":            {"approved", nil, map[string]any{"history": []any{map[string]any{"text": "Request " + id + " was approved", "decision": "approved"}}}, nothing},
 		"no-name":            {"approved", nil, nil, nothing},
 		"too-much":           {"approved " + id + strings.Repeat(" blah", 4<<10), nil, nil, nothing},
 		"deep":               {"x " + id, nest(20, map[string]any{"decision": "approved"}), nil, nothing},
