@@ -226,7 +226,7 @@ func (e *Engine) submitAgain(r *run) {
 		r.reject()
 		return
 	}
-	job := executor.Job{ID: r.jobID, Context: t.conversation, Input: r.input, Options: r.options, Size: r.weight, Accepted: true, Patient: true, Trace: keys.TraceOf(r.message), Peer: t.forPeer(r.from), Lend: r.lend}
+	job := executor.Job{ID: r.jobID, Context: t.conversation, Input: r.input, Options: r.options, Size: r.weight, Accepted: true, Patient: true, Trace: keys.TraceOf(r.message), Peer: t.forPeer(r.from), Lend: r.lend, Bridged: r.message.Metadata[keys.Bridge] == true}
 	if m := r.recovered; m.Attempt > 0 {
 		job.Cut = &executor.Cut{Attempt: m.Attempt, ThreadID: m.Thread, Tool: m.Tool}
 	}
