@@ -36,6 +36,8 @@ func (p *Platform) workspaceRoutes() {
 	if p.era == APR {
 		p.own("POST /workspaces/{id}/approvals", p.approve)
 		p.own("GET /workspaces/{id}/approvals", p.approvals)
+		p.own("GET /workspaces/{id}/channels", p.chats)
+		p.own("POST /workspaces/{id}/channels/{chat}/send", p.sayInChat)
 		p.own("POST /workspaces/{id}/approvals/{approval}/decide", p.decideApproval)
 	} else {
 		p.own("POST /workspaces/{id}/requests", p.ask)

@@ -66,6 +66,8 @@ type workspace struct {
 	pending  map[string]*upload
 	acked    int64
 	asks     []*Ask
+	chats    []chat
+	lines    []ChatLine
 	plugins  []string
 	mute     bool              // the workspace must not talk to its user
 	repeats  int               // so many rows at the front of a page stand there twice
