@@ -14,6 +14,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
@@ -362,4 +363,18 @@ func eventWith(events []any, source, words string) bool {
 		summary, _ := at(e, "payload_summary").(string)
 		return at(e, "source_event_type") == source && strings.Contains(summary, words)
 	})
+}
+
+// TestBridgeTellsOfServersThatDoNotStart: a task that lacks the tools of an MCP server says so, and not why.
+func TestBridgeTellsOfServersThatDoNotStart(t *testing.T) {
+	t.Parallel()
+	home := codextest.Home(t)
+	writeFile(t, filepath.Join(home, "config.toml"), "[mcp_servers.broken]\ncommand = \"/nowhere/at-all\"\n")
+	p := start(t, "CODEX_HOME="+home)
+	b := p.bridge()
+	task := b.until(b.start("say hello", nil), "completed")
+	events, _ := task["recent_events"].([]any)
+	if !eventWith(events, "progress/notice", "The MCP server broken did not start") || strings.Contains(fmt.Sprint(events), "/nowhere") {
+		t.Errorf("recent_events = %v", events)
+	}
 }
