@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -177,5 +178,56 @@ func TestNoButtons(t *testing.T) {
 	m.user("m3", "escalate echo mine")
 	if ask := button(t, m.handle, 0); !strings.Contains(ask.Detail, "echo mine") || len(m.handle.Asks()) != 1 {
 		t.Errorf("the user has %+v", m.handle.Asks())
+	}
+}
+
+// TestButtonWhoseAnswerIsLost: over a kill between the request and the note of it there is one, on a platform
+// that lists them; and a list that is refused for a while, or cut off, is read again.
+func TestButtonWhoseAnswerIsLost(t *testing.T) {
+	t.Parallel()
+	m := join(t, fakeplatform.APR)
+	m.online()
+	killed := make(chan bool)
+	m.platform.Behave("POST /workspaces/*/approvals", fakeplatform.Then(func() {
+		m.Kill() // the platform has it, and we do not know
+		close(killed)
+	}).Times(1))
+	go func() { _, _ = m.handle.Say(t.Context(), "escalate echo ran") }() // whose answer goes with us
+	ask := button(t, m.handle, 0)
+	<-killed
+	const list = "GET /workspaces/*/approvals"
+	m.platform.Behave(list, fakeplatform.Lose().Times(1))
+	m.platform.Behave(list, fakeplatform.Cut(10).Times(1))
+	m.platform.Behave(list, fakeplatform.Refuse(http.StatusInternalServerError).Times(2))
+	m.platform.Behave(list, fakeplatform.Refuse(http.StatusUnauthorized, `{"error":"invalid workspace auth token"}`).Times(1))
+	requests := len(m.Model.Requests())
+	m.Program = m.Restart()
+	m.online()
+	press(t, m.handle, ask.ID, true)
+	progtest.WaitFor(t, "the turn of the answer", func() bool { return len(m.Model.Requests()) > requests })
+	if got := m.Model.Requests()[requests].LastUserText(); !strings.Contains(got, `"decision":"accept"`) {
+		t.Errorf("the model got %q", got)
+	}
+	if asks := m.handle.Asks(); len(asks) != 1 {
+		t.Errorf("the user has %+v", asks)
+	}
+}
+
+// TestButtonOfAChannelOverAKill.
+func TestButtonOfAChannelOverAKill(t *testing.T) {
+	t.Parallel()
+	x := poll(t, "CODEX_APPROVAL_POLICY=on-request")
+	x.say("escalate echo ran")
+	x.told(1)
+	ask := button(t, x.handle, 0)
+	progtest.WaitFor(t, "the button to be noted", func() bool { return strings.Contains(x.Log(), "the user has buttons") })
+	x.Kill()
+	requests := len(x.Model.Requests())
+	press(t, x.handle, ask.ID, false) // while nothing runs: it waits in the inbox
+	x.again()
+	progtest.WaitFor(t, "the turn of the answer", func() bool { return len(x.Model.Requests()) > requests })
+	got := x.Model.Requests()[requests].LastUserText()
+	if !strings.Contains(got, "echo ran") || !strings.Contains(got, `"decision":"decline"`) || strings.Contains(got, "was denied") {
+		t.Errorf("the model got %q", got)
 	}
 }
