@@ -231,3 +231,34 @@ func TestButtonOfAChannelOverAKill(t *testing.T) {
 		t.Errorf("the model got %q", got)
 	}
 }
+
+// TestDecisionsInOtherForms: how the newer platform words a decision was never measured, so what says it in
+// members alone counts as well, from either side.
+func TestDecisionsInOtherForms(t *testing.T) {
+	t.Parallel()
+	form := func(id string) string {
+		return `{"method":"message/send","params":{"message":{"role":"user","parts":[{"kind":"data","data":{"request":{"id":"` + id + `","status":"approved"}}}]}}}`
+	}
+	t.Run("serve", func(t *testing.T) {
+		t.Parallel()
+		m := join(t, fakeplatform.AUG)
+		m.online()
+		m.user("m1", "escalate echo ran")
+		reply, err := m.handle.Send(t.Context(), form(button(t, m.handle, 0).ID))
+		if text, _ := readReply(t, string(reply.Body)); err != nil || !strings.Contains(text, "ran") || strings.Contains(text, "codex asks") {
+			t.Errorf("the decision was answered with %q, %v", text, err)
+		}
+	})
+	t.Run("channel", func(t *testing.T) {
+		t.Parallel()
+		x := poll(t, "CODEX_APPROVAL_POLICY=on-request")
+		x.say("escalate echo ran")
+		x.told(1)
+		if _, err := x.handle.Send(t.Context(), form(button(t, x.handle, 0).ID)); err != nil {
+			t.Fatal(err)
+		}
+		if told := x.told(2); !strings.Contains(told[1], "ran") || strings.Contains(told[1], "codex asks") {
+			t.Errorf("the user was told %q", told)
+		}
+	})
+}
