@@ -34,9 +34,9 @@ var titles = map[string]string{
 	"link":        "codex asks you to open a page",
 }
 
-// request puts a question that the run has asked into the outbox as a request to the user. One in the
-// turn of another agent or a chat is none: the buttons are the user's, and whoever gets codex to ask
-// chooses the words above them.
+// request puts a question that the run has asked into the outbox as a request to the user. A question in
+// the turn of another agent or a chat has none: the buttons are the user's, and the sender of a turn's
+// message has a say in the words above them.
 func (r *run) request(q *question) {
 	t := r.task
 	w := t.engine.cfg.Workspace

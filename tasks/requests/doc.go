@@ -1,7 +1,7 @@
 // Package requests puts what codex asks before the user of a workspace as a request of the
 // platform, which has two buttons, and answers the question with the one that is pressed. The task
-// engine puts a row into the outbox in the commit of the question; from then on the row is what is
-// known of the request, and who is killed anywhere goes on where it was.
+// engine puts a row into the outbox in the commit of the question; from then on the row is all that is
+// known of the request, so a process that is killed anywhere goes on where it was.
 //
 // # A request's way
 //

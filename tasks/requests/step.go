@@ -93,7 +93,8 @@ func (d *Desk) aim(ctx context.Context, r *request, target string) error {
 	if err := d.cfg.Journal.AimDelivery(context.WithoutCancel(ctx), r.row.ID, target); err != nil {
 		return err
 	}
-	d.log.Info("the user has buttons for what codex asks", "task_id", r.row.Task, "request", target)
+	_, isListed := listed(target)
+	d.log.Info("the user has buttons for what codex asks", "task_id", r.row.Task, "listed", isListed)
 	r.row.Target, r.unsure = target, false
 	r.row.Tries++
 	return nil
