@@ -73,11 +73,11 @@ type Desk struct {
 	wake chan struct{} // has room for one
 
 	// Run owns the fields below.
-	began   time.Time
 	open    map[int64]*request
 	unread  int       // times in a row that the list, or the journal, could not be read
 	readAt  time.Time // when the list is to be read again
 	newest  time.Time // when a request was put up last
+	taken   bool      // what an earlier process has left was taken up
 	blinded bool      // the journal could not be read, and that was said
 }
 
@@ -117,7 +117,6 @@ func (d *Desk) Wake() {
 
 // Run puts requests up and brings their decisions back until ctx ends. It may be called once.
 func (d *Desk) Run(ctx context.Context) {
-	d.began = time.Now()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -187,6 +186,7 @@ func (d *Desk) read(ctx context.Context) error {
 			break
 		}
 	}
+	d.taken = true
 	for id, r := range d.open {
 		if !r.seen {
 			delete(d.open, id)
@@ -219,7 +219,7 @@ func (d *Desk) take(ctx context.Context, row store.Delivery) error {
 	if row.Created.After(d.newest) {
 		d.newest = row.Created
 	}
-	d.open[row.ID] = &request{row: whole, shown: shown, unsure: row.Created.Before(d.began), seen: true}
+	d.open[row.ID] = &request{row: whole, shown: shown, unsure: !d.taken, seen: true}
 	return nil
 }
 

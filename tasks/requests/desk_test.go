@@ -36,7 +36,9 @@ func TestLooksAtItsPace(t *testing.T) {
 		if r.pass(time.Hour); len(r.looks) != 0 {
 			t.Errorf("with nothing to look for there were %d looks", len(r.looks))
 		}
-		r.ask("q")
+		if r.ask("q"); len(r.puts) != 1 || len(r.looks) != 0 {
+			t.Errorf("what is new was put up %d times, behind %d looks", len(r.puts), len(r.looks))
+		}
 		for _, c := range []struct {
 			pass        time.Duration
 			least, most int

@@ -69,6 +69,7 @@ func (r *room) run() {
 		r.desk.Run(ctx)
 	}()
 	r.stop = func() { cancel(); <-done }
+	synctest.Wait()
 }
 
 func (r *room) set(change func()) {
