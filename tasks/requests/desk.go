@@ -134,22 +134,15 @@ func (d *Desk) Run(ctx context.Context) {
 
 // round has each request do its next step, and says when there is one again.
 func (d *Desk) round(ctx context.Context) time.Duration {
-	err := d.read(ctx)
-	var list map[string]Listed
-	if err == nil {
-		list, err = d.list(ctx)
-	}
-	if ctx.Err() != nil {
-		return retry
-	}
-	if err != nil {
-		if !d.blinded {
+	if err := d.read(ctx); err != nil {
+		if !d.blinded && ctx.Err() == nil {
 			d.log.Error("the requests to the user cannot be read from the journal; this is tried again each second", "err", err)
 		}
 		d.blinded = true
 		return retry
 	}
 	d.blinded = false
+	list := d.list(ctx)
 	for id, r := range d.open {
 		if time.Until(r.due) > 0 {
 			continue

@@ -23,15 +23,15 @@ const (
 )
 
 // list reads the platform's list where something may stand in it and it is time; nil if it was not
-// read. That it cannot be read is no error: it is read again.
-func (d *Desk) list(ctx context.Context) (map[string]Listed, error) {
+// read, or could not be: then it is read again.
+func (d *Desk) list(ctx context.Context) map[string]Listed {
 	wanted := false
 	for _, r := range d.open {
 		_, ok := listed(r.row.Target)
 		wanted = wanted || ok || r.row.Target == "" && r.unsure
 	}
 	if !wanted || time.Until(d.readAt) > 0 {
-		return nil, nil
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -44,7 +44,7 @@ func (d *Desk) list(ctx context.Context) (map[string]Listed, error) {
 		d.log.Log(ctx, level, "the decisions of the user cannot be read; this is tried again", "err", err)
 		d.readAt = time.Now().Add(curve().After(d.unread, 0))
 		d.unread++
-		return nil, nil
+		return nil
 	}
 	d.unread, d.readAt = 0, time.Now().Add(d.pace())
 	list := make(map[string]Listed, len(all))
@@ -52,7 +52,7 @@ func (d *Desk) list(ctx context.Context) (map[string]Listed, error) {
 		at.place = i
 		list[at.ID] = at
 	}
-	return list, nil
+	return list
 }
 
 func (d *Desk) pace() time.Duration {

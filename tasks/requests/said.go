@@ -143,7 +143,8 @@ func (s Said) Decision(of Request) (accept, ok bool) {
 		return false, false
 	}
 	all.yes, all.no = all.yes || words.yes, all.no || words.no
-	return all.yes, all.yes != all.no
+	ok = all.yes != all.no
+	return ok && all.yes, ok
 }
 
 // votesIn is what the words of a text say, each by itself.

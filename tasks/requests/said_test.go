@@ -1,6 +1,7 @@
 package requests_test
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -68,4 +69,27 @@ func nest(n int, value any) any {
 		value = map[string]any{"x": value}
 	}
 	return value
+}
+
+// FuzzRead: nothing of a message may panic, be read without a bound, or decide both.
+func FuzzRead(f *testing.F) {
+	f.Add("Request "+id+" was approved", `{"decision":"approved"}`)
+	f.Add("?", `{"a":[{"status":"denied","approved":true}],"history":[{"decision":"approved"}]}`)
+	f.Add(of.Detail, `[]`)
+	f.Fuzz(func(t *testing.T, text, meta string) {
+		var members map[string]any
+		_ = json.Unmarshal([]byte(meta), &members)
+		said := requests.Read(a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart(text)), members)
+		if len(said.Names) > 16 {
+			t.Errorf("%d names", len(said.Names))
+		}
+		accept, ok := said.Decision(of)
+		if accept && !ok {
+			t.Error("it allows, and decides nothing")
+		}
+		both := requests.Read(a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart(text+"\napproved denied")), members)
+		if _, ok := both.Decision(requests.Request{}); ok {
+			t.Error("words of both kinds decide")
+		}
+	})
 }
