@@ -99,6 +99,7 @@ fuzz: ## each fuzz target for a short while
 	go test -run '^$$' -fuzz FuzzLimits -fuzztime 20s ./executor/codex/failure
 	go test -run '^$$' -fuzz FuzzMeasureTOML -fuzztime 20s ./adapter
 	go test -run '^$$' -fuzz FuzzParts -fuzztime 20s ./tasks
+	go test -run '^$$' -fuzz FuzzRead -fuzztime 20s ./tasks/requests
 
 vuln: ## known weaknesses of what the program is built from, as far as it calls them
 	$(TOOL) govulncheck ./...

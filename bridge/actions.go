@@ -132,6 +132,12 @@ func (c *Client) steer(ctx context.Context, id, instruction string) (any, error)
 	}
 	m := a2a.NewMessageForTask(a2a.MessageRoleUser, task, a2a.NewTextPart(instruction))
 	m.Metadata = newestWishes(task)
+	if len(task.History) > 0 && task.History[0].Metadata[keyBridge] == true {
+		if m.Metadata == nil {
+			m.Metadata = map[string]any{}
+		}
+		m.Metadata[keyBridge] = true
+	}
 	if task, err = c.send(ctx, m); err != nil {
 		return nil, err
 	}
@@ -208,6 +214,7 @@ func newestWishes(task *a2a.Task) map[string]any {
 func (a Args) wishes() map[string]any {
 	meta := map[string]any{
 		keySandbox: a.Sandbox, keyPolicy: a.ApprovalPolicy, keyNotify: strings.TrimSpace(a.NotifyTarget),
+		keyBridge:  true,
 		keyCreated: time.Now().UTC().Format(time.RFC3339Nano),
 	}
 	for key, value := range map[string]string{keyCwd: a.Cwd, keyModel: a.Model} {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -18,7 +19,7 @@ const recent = 20
 
 // A Progress is an event of a task in short.
 type Progress struct {
-	Source    string   `json:"source_event_type"` // status/…, progress/… or artifact/…
+	Source    string   `json:"source_event_type"` // status/…, progress/…, artifact/…, error or usage
 	Status    *string  `json:"normalized_status"` // of the task, where it changed
 	Summary   string   `json:"payload_summary"`
 	CreatedAt *float64 `json:"created_at"`
@@ -29,7 +30,8 @@ type Progress struct {
 // A digest is what is remembered of the events of a task.
 type digest struct {
 	newest []Progress
-	at     *float64 // the time of the newest event that has one
+	at     *float64       // the time of the newest event that has one
+	meta   map[string]any // of the task, as its newest status has it
 }
 
 // add takes an event. Pieces of a text that follow each other are one event.
@@ -41,7 +43,7 @@ func (d *digest) add(e a2a.Event) {
 			at := seconds(e.Status.Timestamp)
 			d.at = &at
 		}
-		p = statusProgress(e)
+		p = d.status(e)
 	case *a2a.TaskArtifactUpdateEvent:
 		p = Progress{Source: "artifact/" + cmp.Or(e.Artifact.Name, "artifact"), Summary: join(e.Artifact.Parts), artifact: e.Artifact.ID}
 		if p.Summary == "" && e.Append { // the end of a text, and nothing more
@@ -54,6 +56,10 @@ func (d *digest) add(e a2a.Event) {
 	default: // the task as it is, where its events are gone
 		return
 	}
+	d.append(p)
+}
+
+func (d *digest) append(p Progress) {
 	p.CreatedAt = d.at
 	p.Summary = clipped(p.Summary)
 	if len(d.newest) == recent {
@@ -89,14 +95,42 @@ func progressOf(e *a2a.TaskStatusUpdateEvent) map[string]any {
 	return nil
 }
 
-// statusProgress is a change of the state, or progress within it.
-func statusProgress(e *a2a.TaskStatusUpdateEvent) Progress {
+// status is a change of the state, or progress within it. What the task's metadata say that its words do
+// not stands with it: in front of it what went wrong and what the turns have used, for programs, and where
+// there are no words in their place what is new about the turn.
+func (d *digest) status(e *a2a.TaskStatusUpdateEvent) Progress {
 	status := statusOf(&a2a.Task{Status: e.Status})
 	if data := progressOf(e); data != nil {
 		kind, _ := data["type"].(string)
 		return Progress{Source: "progress/" + kind, Summary: asJSON(data)}
 	}
-	return Progress{Source: "status/" + status, Status: &status, Summary: said(e.Status.Message)}
+	for _, one := range []struct{ key, source string }{{keyUsage, "usage"}, {keyFailure, "error"}} {
+		if value, ok := e.Metadata[one.key].(map[string]any); ok && !reflect.DeepEqual(value, d.meta[one.key]) {
+			d.append(Progress{Source: one.source, Summary: asJSON(value)})
+		}
+	}
+	summary := said(e.Status.Message)
+	if summary == "" {
+		summary = d.turns(e.Metadata)
+	}
+	if e.Metadata != nil {
+		d.meta = e.Metadata
+	}
+	return Progress{Source: "status/" + status, Status: &status, Summary: summary}
+}
+
+// turns is what is new in metadata about the task's turn, or why there is none.
+func (d *digest) turns(meta map[string]any) string {
+	changed := map[string]any{}
+	for _, key := range []string{keyTurn, keyAhead, keyTurnID, keyThreadID, keyCwd, keyAttempt, keyInterrupted, keyReplaced, keyHeld} {
+		if value := meta[key]; value != nil && !reflect.DeepEqual(value, d.meta[key]) {
+			changed[key] = value
+		}
+	}
+	if len(changed) == 0 {
+		return ""
+	}
+	return asJSON(changed)
 }
 
 func asJSON(v any) string {
@@ -117,7 +151,7 @@ func (d *digest) summaries() (events []Progress, last *string) {
 		events = append(events, p)
 	}
 	for i := len(events) - 1; i >= 0 && last == nil; i-- {
-		if p := events[i]; p.Status == nil || i == 0 {
+		if p := events[i]; p.Status == nil && p.Source != "usage" && p.Source != "error" || i == 0 {
 			last = short(p.Source+": "+p.Summary, progressLength)
 		}
 	}

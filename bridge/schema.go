@@ -48,7 +48,7 @@ func Schema() map[string]any {
 				"untrusted", "on-request"),
 			"codex_home": text("start: the CODEX_HOME of the runtime; no other is taken."),
 			"notify_target": text("start: who is told when the task has ended: local (the runtime's log), the URL of a webhook, " +
-				"or canvas, where the user of the runtime's workspace reads."),
+				"or, of a runtime that is a workspace, canvas (its user), peer:<workspace id> (another agent) or <service>:<chat id>, such as slack:C042."),
 			"limit": map[string]any{
 				"type": "integer", "default": defaultLimit, "minimum": 1, "description": "list, notify_completed: how many tasks at most.",
 			},

@@ -85,6 +85,13 @@ const (
 	keyTurnID       = "turnId"
 	keyReplaced     = "threadReplaced"
 	keyModelCalls   = "modelCalls"
+	keyUsage        = "usage"
+	keyFailure      = "failure"
+	keyHeld         = "held"
+	keyAttempt      = "attempt"
+	keyInterrupted  = "interrupted"
+
+	keyBridge = "bridge"
 
 	keyCreated = "createdAt" // of the bridge's first message
 )
@@ -111,6 +118,9 @@ func taskOf(t *a2a.Task) *Task {
 	out.CreatedAt = out.UpdatedAt
 	if len(t.History) > 0 {
 		out.describe(t.History[0])
+	}
+	if cwd := text(t.Metadata, keyCwd); cwd != nil { // where its turn runs in truth
+		out.Cwd = cwd
 	}
 	out.notification(t.Metadata)
 	if t.Status.State.Terminal() {

@@ -68,6 +68,7 @@ func (n names) classify(r platform.Row) (row store.InboxRow, doubt string) {
 		row.Kind, row.Chat, row.Peer, row.Mute, doubt = kindUnknown, n.unknown(peer), peer, muteUnknown, muteUnknown
 		if peer == "" {
 			said = said.quoted("", "")
+			said.Beside = beside(r)
 		}
 	case peer != "":
 		row.Kind, row.Chat, row.Peer = kindPeer, n.peer(peer), peer
@@ -76,7 +77,7 @@ func (n names) classify(r platform.Row) (row store.InboxRow, doubt string) {
 		}
 	default:
 		row.Kind, row.Chat = kindCanvas, n.canvas()
-		said.Written = r.Written
+		said.Written, said.Beside = r.Written, beside(r)
 	}
 	row.Body = said.bounded().encode()
 	return row, doubt

@@ -2,6 +2,7 @@ package channel
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"time"
@@ -47,7 +48,8 @@ type Message struct {
 	Text         string
 	Written      time.Time // by this machine's clock; zero if that is not known
 	Files        []File
-	Own          bool // it is word of the workspace's own doings
+	Beside       json.RawMessage // what the row says beside; nil if that is of no use
+	Own          bool            // it is word of the workspace's own doings
 
 	// The rest is for those who show a message as it came, and of no use to codex.
 	Origin

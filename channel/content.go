@@ -20,6 +20,8 @@ type entry struct {
 	// Delegation is that whose end the row is.
 	Delegation string `json:"delegation,omitempty"`
 	Origin
+	// Beside is the whole request, if it may say what its text does not.
+	Beside json.RawMessage `json:"beside,omitempty"`
 }
 
 func (e entry) encode() []byte {

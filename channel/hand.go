@@ -102,7 +102,7 @@ func (d *chats) message(ctx context.Context, s *space, row store.InboxRow, e ent
 	}
 	return Message{
 		ID: row.Activity, Conversation: row.Chat, Workspace: row.Workspace, Peer: row.Peer,
-		Text: e.Text, Written: e.Written, Files: e.Files, Own: row.Kind != kindCanvas && row.Peer == "",
+		Text: e.Text, Written: e.Written, Files: e.Files, Beside: e.Beside, Own: row.Kind != kindCanvas && row.Peer == "",
 		Origin: e.Origin, N: row.N, Kind: row.Kind, Mute: row.Mute, Note: row.Note,
 	}, nil
 }

@@ -8,11 +8,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
@@ -117,7 +119,7 @@ func TestBridgeOverMCP(t *testing.T) {
 	wanted := object{
 		"hermes_task_id": id, "prompt_summary": "say hello bridge", "sandbox": "read-only", "approval_policy": "untrusted",
 		"final_summary": "hello bridge", "error_summary": nil, "degraded_mode": "none", "notify_target": "local",
-		"active_connection": false, "model": nil, "cwd": nil,
+		"active_connection": false, "model": nil, "cwd": resolved(t, p.Work),
 	}
 	for key, want := range wanted {
 		if got, there := task[key]; !there || got != want {
@@ -129,8 +131,12 @@ func TestBridgeOverMCP(t *testing.T) {
 			t.Errorf("%s = %v", key, task[key])
 		}
 	}
-	if events, _ := task["recent_events"].([]any); len(events) < 3 || at(events[len(events)-1], "normalized_status") != "completed" {
+	events, _ := task["recent_events"].([]any)
+	if len(events) < 3 || at(events[len(events)-1], "normalized_status") != "completed" {
 		t.Errorf("recent_events = %v", task["recent_events"])
+	}
+	if begun, used := eventWith(events, "status/working", `"turnId"`), eventWith(events, "usage", `"totalTokens"`); !begun || !used {
+		t.Errorf("recent_events = %v", events)
 	}
 	list, _ := b.do(object{"action": "list"})["tasks"].([]any)
 	if len(list) != 1 || at(list[0], "task_id") != id || at(list[0], "recent_events") != nil {
@@ -209,7 +215,7 @@ func TestBridgeOptions(t *testing.T) {
 	if final, _ := task["final_summary"].(string); !strings.HasPrefix(final, want) || !strings.Contains(final, "wrote") {
 		t.Errorf("final_summary = %q", final)
 	}
-	if task["cwd"] != "sub" || task["model"] != "another" || p.Model.Requests()[0].Model != "another" {
+	if task["cwd"] != want || task["model"] != "another" || p.Model.Requests()[0].Model != "another" {
 		t.Errorf("cwd = %v, model = %v; the model was asked as %q", task["cwd"], task["model"], p.Model.Requests()[0].Model)
 	}
 	if final, _ := b.until(b.start("run touch y && echo wrote", object{"approval_policy": "on-request"}), "completed")["final_summary"].(string); strings.Contains(final, "wrote") {
@@ -258,6 +264,8 @@ func TestBridgeNeverTakesACutForTheEnd(t *testing.T) {
 	}
 	if task := b.until(b.start("fail 400", nil), "failed"); !strings.Contains(fmt.Sprint(task["error_summary"]), "400") || task["completed_at"] == nil {
 		t.Errorf("the task whose model failed is %v", task)
+	} else if events, _ := task["recent_events"].([]any); !eventWith(events, "error", `"kind":"model"`) {
+		t.Errorf("recent_events = %v", events)
 	}
 }
 
@@ -313,5 +321,60 @@ func TestBridgeResponds(t *testing.T) {
 		if final := fmt.Sprint(task["final_summary"]); !strings.Contains(final, want.says) && want.says != "" {
 			t.Errorf("%q: final_summary = %q", decision, final)
 		}
+	}
+}
+
+// TestBridgeTasksAreTold that their own words are no leave, also those that were left to the next process;
+// others are not.
+func TestBridgeTasksAreTold(t *testing.T) {
+	t.Parallel()
+	p := start(t)
+	b := p.bridge()
+	hangFirst(p)
+	id := b.start("say later", nil)
+	p.modelAsked(1)
+	p.again()
+	p.bridge().until(id, "completed")
+	for _, r := range p.Model.Requests() {
+		if told := strings.Join(r.DeveloperTexts(), "\n"); !strings.Contains(told, "Nothing that you write yourself is leave") {
+			t.Errorf("the model was told %q", told)
+		}
+	}
+	n := len(p.Model.Requests())
+	p.send("m-beside", "", "say beside")
+	if told := strings.Join(p.Model.Requests()[n].DeveloperTexts(), "\n"); strings.Contains(told, "is leave") {
+		t.Errorf("of a task of no bridge the model was told %q", told)
+	}
+}
+
+// resolved is a folder without symlinks.
+func resolved(t *testing.T, dir string) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// eventWith reports whether an event of a source has some words in its summary.
+func eventWith(events []any, source, words string) bool {
+	return slices.ContainsFunc(events, func(e any) bool {
+		summary, _ := at(e, "payload_summary").(string)
+		return at(e, "source_event_type") == source && strings.Contains(summary, words)
+	})
+}
+
+// TestBridgeTellsOfServersThatDoNotStart: a task that lacks the tools of an MCP server says so, and not why.
+func TestBridgeTellsOfServersThatDoNotStart(t *testing.T) {
+	t.Parallel()
+	home := codextest.Home(t)
+	writeFile(t, filepath.Join(home, "config.toml"), "[mcp_servers.broken]\ncommand = \"/nowhere/at-all\"\n")
+	p := start(t, "CODEX_HOME="+home)
+	b := p.bridge()
+	task := b.until(b.start("say hello", nil), "completed")
+	events, _ := task["recent_events"].([]any)
+	if !eventWith(events, "progress/notice", "The MCP server broken did not start") || strings.Contains(fmt.Sprint(events), "/nowhere") {
+		t.Errorf("recent_events = %v", events)
 	}
 }

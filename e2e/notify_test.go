@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakeplatform"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/longtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
@@ -197,7 +198,7 @@ func TestBridgeTellsTheCanvas(t *testing.T) {
 		path != "/workspaces/ws-1/notify" || token != "Bearer token-of-the-workspace" {
 		t.Errorf("the platform got %v at %s with %q", said, path, token)
 	}
-	if why := b.refused(object{"action": "start", "prompt": "say no", "notify_target": "feishu:x"}); !strings.Contains(why, "none of local, canvas") {
+	if why := b.refused(object{"action": "start", "prompt": "say no", "notify_target": "nowhere"}); !strings.Contains(why, "none of local, canvas") {
 		t.Errorf("another place is refused with %q", why)
 	}
 }
@@ -226,4 +227,40 @@ func TestNoticesToHostsThatHang(t *testing.T) {
 	case <-time.After(20 * time.Second): // those before it take 40
 		t.Error("the other is not told")
 	}
+}
+
+// TestBridgeNotifiesOthers: another agent, by what marks a message that wants no answer, and a chat that the
+// workspace is connected to, where the platform has any.
+func TestBridgeNotifiesOthers(t *testing.T) {
+	t.Parallel()
+	eras(t, func(t *testing.T, m *member) {
+		m.online()
+		heard := make(chan string, 4)
+		bob := m.platform.Add(fakeplatform.Workspace{Name: "Bob", Reply: func(text string) string { heard <- text; return "well" }})
+		m.handle.AddChat("slack", "C042")
+		m.handle.AddChat("telegram", "1", "2")
+		b := m.bridge()
+		id := b.start("say well done", object{"notify_target": "peer:" + bob.ID()})
+		b.notified(id, "sent")
+		if text := <-heard; !strings.Contains(text, "Summary: well done") {
+			t.Errorf("Bob has heard %q", text)
+		}
+		sent := m.platform.Dispatches()
+		if body := string(sent[len(sent)-1].Body); !strings.Contains(body, `"molecule_channel_reply":true`) || !strings.Contains(body, m.handle.ID()) {
+			t.Errorf("Bob was sent %s", body)
+		}
+		want := "failed"
+		if strings.HasSuffix(t.Name(), "APR") {
+			want = "sent"
+		}
+		b.notified(b.start("say in the chat", object{"notify_target": "slack:C042"}), want)
+		task := b.notified(b.start("say in both", object{"notify_target": "telegram:1"}), "failed")
+		if why, _ := task["notification_error"].(string); !strings.Contains(why, "chat") {
+			t.Errorf("the other chat is refused with %q", why)
+		}
+		lines := m.handle.ChatLines()
+		if (len(lines) == 1 && lines[0].Chat == "C042" && strings.Contains(lines[0].Text, "in the chat")) != (want == "sent") || len(lines) > 1 {
+			t.Errorf("in chats was said %+v", lines)
+		}
+	})
 }

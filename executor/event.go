@@ -28,6 +28,9 @@ type Job struct {
 	// Mute says that answers of its sender are not taken. What its turn asks waits for those of
 	// others, of whom nobody is told that it does: only a few such turns may ([Config.MaxMute]).
 	Mute bool `json:",omitempty"`
+	// Bridged says that a program has handed the task over, whose people do not follow the turn: the model
+	// is told that its own words are no leave.
+	Bridged bool `json:",omitempty"`
 	// Patient says that nobody stands and waits for the answer: where a limit of the
 	// account is reached the job waits until it ends, and does not fail at once; so it does where
 	// the agent cannot be started, for a time ([Config.StartWait]).

@@ -27,5 +27,5 @@ func (l listening) Resume(granted func()) bool { return l.j.slot.resume(granted)
 
 // order is what the newest attempt at j is made for.
 func (e *Executor) order(j *job) Order {
-	return Order{Attempt: j.attempt, Options: j.Options, Peer: j.Peer, Ctx: j.ctx, To: listening{e, j}}
+	return Order{Attempt: j.attempt, Options: j.Options, Peer: j.Peer, Bridged: j.Bridged, Ctx: j.ctx, To: listening{e, j}}
 }

@@ -13,6 +13,7 @@ type Order struct {
 	Input   []agent.Input // of the turn; nil where it has none of ours, as one that compacts
 	Trace   agent.TraceContext
 	Peer    bool            // as [Job.Peer]
+	Bridged bool            // as [Job.Bridged]
 	Ctx     context.Context // ends with why the turn is to be ended
 	To      Listener
 }

@@ -51,6 +51,45 @@ func TestApprovalOnAnOlderPlatform(t *testing.T) {
 	}
 }
 
+// TestApprovals are listed and closed on an older platform; what is not there any more is closed.
+func TestApprovals(t *testing.T) {
+	var closed []string
+	c := answering(t, func(w http.ResponseWriter, r *http.Request) {
+		switch body, _ := io.ReadAll(r.Body); r.Method + " " + r.URL.Path {
+		case "POST /workspaces/us/approvals":
+			closed = append(closed, string(body))
+			_, _ = io.WriteString(w, `{"approval_id":"a1","status":"pending"}`)
+		case "GET /workspaces/us/approvals":
+			_, _ = io.WriteString(w, `[{"id":"a1","task_id":"q","status":"denied","decided_by":"auto-expired"},{"id":"a0","task_id":null,"status":"pending","decided_by":null}]`)
+		case "POST /workspaces/us/approvals/a1/decide":
+			closed = append(closed, string(body))
+		case "POST /workspaces/us/approvals/a2/decide":
+			w.WriteHeader(http.StatusNotFound)
+			_, _ = io.WriteString(w, `{"error":"approval not found or already decided"}`)
+		case "POST /workspaces/us/approvals/a3/decide":
+			w.WriteHeader(http.StatusInternalServerError)
+		default:
+			http.NotFound(w, r)
+		}
+	})
+	if _, err := c.CreateRequest(t.Context(), platform.Ask{Kind: "approval", Title: "t", Detail: "d", Task: "q"}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := c.Approvals(t.Context())
+	if want := []platform.Approval{{ID: "a1", Task: "q", Status: "denied", DecidedBy: "auto-expired"}, {ID: "a0", Status: "pending"}}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v: %+v", err, got)
+	}
+	ctx := platform.Once(t.Context())
+	for id, fails := range map[string]bool{"a1": false, "a2": false, "a3": true} {
+		if err := c.CloseApproval(ctx, id); (err != nil) != fails {
+			t.Errorf("%s: %v", id, err)
+		}
+	}
+	if want := []string{`{"task_id":"q","action":"t","reason":"d"}`, `{"decided_by":"molecule-codex-runtime","decision":"denied"}`}; !slices.Equal(closed, want) {
+		t.Errorf("the platform got %q", closed)
+	}
+}
+
 // TestHint: what the platform says to do instead is kept, without secrets.
 func TestHint(t *testing.T) {
 	for body, want := range map[string][2]string{

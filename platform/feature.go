@@ -62,6 +62,7 @@ func (f *features) learn(r request, err error) error {
 const (
 	featureRequests  feature = "requests"
 	featureApprovals feature = "approvals"
+	featureChats     feature = "chats"
 	featureAck       feature = "activity ack"
 	featurePending   feature = "pending uploads"
 	featureBroadcast feature = "broadcast"

@@ -164,3 +164,31 @@ func TestSizes(t *testing.T) {
 	sizes.Database, sizes.Log = 0, 0
 	equal(t, sizes, Sizes{Tasks: 2, Events: 1, Waiting: 1, Outbox: 1})
 }
+
+// TestDeliveryThatStays is found by where it has gone, also when it was given up.
+func TestDeliveryThatStays(t *testing.T) {
+	s := open(t, Config{})
+	ctx := t.Context()
+	accept(t, s, 1, "task")
+	must(t, s.Write(ctx, Change{Task: "task", Ask: []Question{{ID: "q1"}}, Outbox: []Delivery{{Kind: "request", Body: []byte("1")}, {Kind: "push", Target: "there"}}}))
+	_, err := s.SentTo(ctx, "request", "there")
+	wantErr(t, err, ErrUnknown)
+	_, err = s.SentTo(ctx, "request", "") // where it has not gone yet is nowhere
+	wantErr(t, err, ErrUnknown)
+	must(t, s.AimDelivery(ctx, 1, "there"))
+	for range 2 {
+		d, err := s.SentTo(ctx, "request", "there")
+		must(t, err)
+		equal(t, []any{d.ID, d.Task, d.Tries, d.Target, len(d.Body)}, []any{int64(1), "task", 1, "there", 0})
+		must(t, s.GiveUpDelivery(ctx, 1))
+	}
+	for task, want := range map[string]bool{"task": true, "another": false} {
+		asked, err := s.Asked(ctx, task, "q1")
+		must(t, err)
+		equal(t, asked, want)
+	}
+	must(t, s.Write(ctx, Change{Task: "task", Drop: []string{"q1"}}))
+	asked, err := s.Asked(ctx, "task", "q1")
+	must(t, err)
+	equal(t, asked, false)
+}

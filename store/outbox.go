@@ -72,6 +72,38 @@ func (s *Store) scanDelivery(row scanner, d *Delivery) error {
 	return err
 }
 
+// SentTo returns the newest delivery of a kind to a target, also one that was given up, without its
+// body, or [ErrUnknown].
+func (s *Store) SentTo(ctx context.Context, kind, target string) (Delivery, error) {
+	return view(ctx, s, "read the outbox", func(c *conn) (Delivery, error) {
+		found, err := collect(c, s.scanDelivery, "SELECT x''"+outboxColumns+`
+			WHERE o.kind = ? AND o.target = ? AND o.target <> '' ORDER BY o.id DESC LIMIT 1`, kind, target)
+		if err == nil && len(found) == 0 {
+			err = ErrUnknown
+		}
+		if err != nil {
+			return Delivery{}, err
+		}
+		return found[0], nil
+	})
+}
+
+// AimDelivery notes where a delivery has gone that stays to be looked after, and counts that.
+func (s *Store) AimDelivery(ctx context.Context, id int64, target string) error {
+	return s.do(ctx, "note where a delivery has gone", durable, func(c *conn) error {
+		_, err := c.exec("UPDATE outbox SET target = ?, tries = tries + 1 WHERE id = ?", target, id)
+		return err
+	})
+}
+
+// Asked reports whether a question of a task is open, or its answer under way.
+func (s *Store) Asked(ctx context.Context, task, question string) (bool, error) {
+	return view(ctx, s, "look a question up", func(c *conn) (bool, error) {
+		n, err := c.number("SELECT EXISTS (SELECT 1 FROM questions WHERE id = ?2 AND task = (SELECT n FROM tasks WHERE id = ?1))", task, question)
+		return n > 0, err
+	})
+}
+
 // FinishDelivery deletes a delivery that has arrived, or need not be made any more. That it
 // has happened may be forgotten when the machine dies: a delivery is made at least once.
 func (s *Store) FinishDelivery(ctx context.Context, id int64) error {

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/slowlock"
 )
 
@@ -92,7 +94,11 @@ func (e *Engine) pass(ctx context.Context, in *incoming) (passed func()) {
 	k := in.key
 	names := []string{fmt.Sprintf("message %q %q %q %q", k.Caller, k.Context, k.Task, k.Message)}
 	conversation := e.conversation(in)
-	if id := in.named(); id != "" {
+	id := in.named()
+	if in.press != nil {
+		id = a2a.TaskID(in.press.task)
+	}
+	if id != "" {
 		if v, err := e.underWay(ctx, id); err == nil && v.of != nil {
 			conversation = v.of.conversation
 		}

@@ -62,7 +62,7 @@ func (e *Engine) answerStale(ctx context.Context, in *incoming, t *task) (*view,
 		}
 	}
 	t.unlock()
-	carrying.Input = carry(open, in.Input)
+	carrying.Input = carry(open, in.message, in.Input)
 	var err error
 	carrying.options, err = goOn(e.cfg.Bounds, in.message, open)
 	if lost, ok := errors.AsType[*lostError](err); ok {

@@ -20,6 +20,7 @@ func (r *run) ask(asked agent.Question) {
 	q := &question{run: r, job: r.jobID, asked: asked, at: time.Now(), has: r.options, from: r.from, met: slices.Clone(r.met)}
 	t.questions = append(t.questions, q)
 	t.unread()
+	r.request(q)
 	t.pose(store.Change{Ask: []store.Question{q.row("")}})
 	t.engine.askedAside(t.asideFrom(), q.from)
 }

@@ -45,6 +45,14 @@ const (
 	restartedText = "The workspace is back after its restart. Its conversations go on where they were."
 )
 
+// pressedIn returns the command that a press of a settled request is, or "".
+func pressedIn(meta map[string]any) string {
+	if meta[pressedKey] == true {
+		return commandPressed
+	}
+	return ""
+}
+
 // restartIn returns the command that the metadata of a message make it, or "".
 func restartIn(meta map[string]any) string {
 	if meta[restartKey] == restartKind {

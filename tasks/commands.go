@@ -82,6 +82,8 @@ func (e *Engine) obey(r *run, command string, others []*task) {
 		e.wg.Go(func() { r.answer(e.renew(r.task.about())) })
 	case commandRestarted:
 		e.wg.Go(func() { r.answer(restartedText) })
+	case commandPressed:
+		e.wg.Go(func() { r.answer(pressedText) })
 	case commandStatus:
 		e.wg.Go(func() { r.answer(e.describe(r.task, others)) })
 	}

@@ -13,6 +13,12 @@ import (
 // makes a task. What asks aside of the conversation is answered by its name alone: words there are
 // for what the conversation itself has said.
 func (e *Engine) host(in *incoming) *task {
+	if in.press != nil {
+		if t := e.live.find(a2a.TaskID(in.press.task)); t != nil && t.hasOpen(in.press.question) {
+			return t
+		}
+		return nil
+	}
 	if in.key.Task != "" || !in.from.Answers() {
 		return nil
 	}

@@ -30,6 +30,7 @@ type incoming struct {
 	written       time.Time // when it was, or has come
 	patient       bool      // nobody stands and waits for the end
 	retry         bool      // run it again if it was cut off
+	press         *press    // the answer to a question by a button; nil is none
 	command       string    // that it is, instead of a message to codex; mostly empty
 	message       *a2a.Message
 	prompt.Prompt                // what codex gets of it
@@ -104,7 +105,7 @@ func (in *incoming) named() a2a.TaskID { return a2a.TaskID(in.key.Task) }
 // ends something must not be carried out again: it would end what came after it.
 func (in *incoming) class() store.Class {
 	switch {
-	case in.command == commandStatus, in.command == commandRestarted:
+	case in.command == commandStatus, in.command == commandRestarted, in.command == commandPressed:
 		return store.Harmless
 	case in.from.IsApart():
 		return store.UnrunOfPeer

@@ -28,6 +28,9 @@ type Journal interface {
 	WithdrawDeliveries(ctx context.Context, kind, task string) error
 	ExpediteDeliveries(ctx context.Context, kind, task string) error
 
+	Delivery(ctx context.Context, id int64) (store.Delivery, error)
+	SentTo(ctx context.Context, kind, target string) (store.Delivery, error)
+
 	DropPush(ctx context.Context, task, id string) error
 }
 

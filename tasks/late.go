@@ -12,6 +12,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/codec"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/late"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/reply"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/requests"
 )
 
 // answerGrace is how long the callers who wait for an answer have to get it. It counts
@@ -62,7 +63,14 @@ func lateOf(reply *a2a.Message) late.Reply {
 func (e *Engine) wakeFor(outbox []store.Delivery) {
 	replies, pushes := false, false
 	for _, d := range outbox {
-		replies, pushes = replies || d.Kind == late.Kind, pushes || d.Kind != late.Kind
+		switch d.Kind {
+		case late.Kind:
+			replies = true
+		case requests.Kind:
+			e.cfg.Workspace.Requests()
+		default:
+			pushes = true
+		}
 	}
 	if pushes && e.cfg.Push != nil {
 		e.cfg.Push.Wake()

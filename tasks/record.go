@@ -149,6 +149,9 @@ func (t *state) save(change store.Change) {
 		return
 	}
 	t.engine.wakeFor(change.Outbox)
+	if w := t.engine.cfg.Workspace; len(change.Drop) > 0 && w != nil && w.Requests != nil { // its buttons go
+		w.Requests()
+	}
 	if change.Notice != nil && t.engine.cfg.Notify != nil {
 		t.engine.cfg.Notify.Wake()
 	}

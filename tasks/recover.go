@@ -11,7 +11,6 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/codec"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/feed"
@@ -227,7 +226,7 @@ func (e *Engine) submitAgain(r *run) {
 		r.reject()
 		return
 	}
-	job := executor.Job{ID: r.jobID, Context: t.conversation, Input: r.input, Options: r.options, Size: r.weight, Accepted: true, Patient: true, Trace: keys.TraceOf(r.message), Peer: t.forPeer(r.from), Lend: r.lend}
+	job := executor.Job{ID: r.jobID, Context: t.conversation, Input: r.input, Options: r.options, Size: r.weight, Accepted: true, Patient: true, Trace: keys.TraceOf(r.message), Peer: t.forPeer(r.from), Lend: r.lend, Bridged: r.message.Metadata[keys.Bridge] == true}
 	if m := r.recovered; m.Attempt > 0 {
 		job.Cut = &executor.Cut{Attempt: m.Attempt, ThreadID: m.Thread, Tool: m.Tool}
 	}
@@ -302,7 +301,7 @@ func (t *state) rejoin(m *store.Message) (*run, error) {
 		recovered: m, attempt: m.Attempt, tool: m.Tool,
 	}
 	if strings.HasPrefix(t.conversation, commandPrefix) {
-		r.command = brief.Or(commandIn(message), restartIn(message.Metadata))
+		r.command = cmp.Or(commandIn(message), restartIn(message.Metadata), pressedIn(message.Metadata))
 	}
 	t.runs = append(t.runs, r)
 	return r, nil

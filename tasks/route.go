@@ -31,7 +31,8 @@ func (e *Engine) room(in *incoming, t *task) error {
 func (in *incoming) job(t *task, id string) executor.Job {
 	return executor.Job{
 		ID: id, Context: t.conversation, Input: in.Input, Options: in.options, Size: in.weight(), Patient: in.patient, Trace: keys.TraceOf(in.message),
-		Peer: t.forPeer(in.from), Lend: t.engine.loans().Lender(&in.Prompt),
+		Bridged: in.message.Metadata[keys.Bridge] == true,
+		Peer:    t.forPeer(in.from), Lend: t.engine.loans().Lender(&in.Prompt),
 	}
 }
 

@@ -158,6 +158,9 @@ func (r *run) start(event agent.Started) {
 	if event.Attempt > 1 {
 		meta[keys.Attempt] = event.Attempt
 	}
+	if event.Cwd != "" {
+		meta[keys.Cwd] = event.Cwd
+	}
 	if event.Replaced {
 		meta[keys.Replaced] = true
 	}

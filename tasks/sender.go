@@ -82,6 +82,7 @@ func (e *Engine) classify(ctx context.Context, req *a2a.SendMessageRequest, in *
 		in.message = &m
 		return
 	}
+	e.press(ctx, req, in)
 	if !patient && in.from.Kind != origin.Platform {
 		in.receipt = ReceiptOf(ctx)
 		in.receipt.note(in.from, marked(req))

@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -23,15 +24,35 @@ import (
 // carried is what stands before the answer in the turn that carries both. What was asked can
 // be others' words, a server's of tools say, which must not pass for the user's, nor name a
 // skill that codex would add as the user's.
-func carried(questions []*question) string {
+// An answer to one of several says to which.
+func carried(questions []*question, answer *a2a.Message) string {
 	var b strings.Builder
 	b.WriteString("Before the runtime was restarted you had asked the user something, and the turn was cut off while you waited. " +
 		"What you asked leave for may not have been done: look at how things stand, and go on from there.\n")
-	for _, q := range questions {
-		b.WriteString("\nYour question:\n" + brief.Indented(peerwords.WithoutMentions(brief.Or(q.asked.Text, reply.EmptyQuestion))) + "\n")
+	named, to := namedIn(answer), ""
+	for i, q := range questions {
+		number := ""
+		if len(questions) > 1 {
+			number = fmt.Sprint(" ", i+1)
+		}
+		if q.asked.ID == named && number != "" {
+			to = ", to question" + number + " alone"
+		}
+		b.WriteString("\nYour question" + number + ":\n" + brief.Indented(peerwords.WithoutMentions(brief.Or(q.asked.Text, reply.EmptyQuestion))) + "\n")
 	}
-	b.WriteString("\nThe user's answer:")
+	b.WriteString("\nThe user's answer" + to + ":")
 	return b.String()
+}
+
+// namedIn is the id of the question that a message answers in data, "" if it names none.
+func namedIn(m *a2a.Message) string {
+	for _, part := range m.Parts {
+		if data, ok := part.Data().(map[string]any); ok {
+			id, _ := data["id"].(string)
+			return id
+		}
+	}
+	return ""
 }
 
 // answersStale reports whether the question that a message answers is stale.
@@ -109,11 +130,11 @@ func (t *state) takeUp(pending store.Pending) (left []store.Message, carries map
 }
 
 // carry is the input of a message that answers stale questions.
-func carry(questions []*question, input []agent.Input) []agent.Input {
+func carry(questions []*question, answer *a2a.Message, input []agent.Input) []agent.Input {
 	if len(questions) == 0 {
 		return input
 	}
-	return append([]agent.Input{agent.Text(carried(questions))}, input...)
+	return append([]agent.Input{agent.Text(carried(questions, answer))}, input...)
 }
 
 // carry makes the run's turn carry the questions that its message has answered.
@@ -121,7 +142,7 @@ func (r *run) carry(questions []*question) {
 	if len(questions) == 0 {
 		return
 	}
-	r.input = carry(questions, r.input)
+	r.input = carry(questions, r.message, r.input)
 	if r.refused == nil {
 		r.options, r.refused = goOn(r.task.engine.cfg.Bounds, r.message, questions)
 	}

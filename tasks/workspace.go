@@ -12,6 +12,9 @@ type Workspace struct {
 	// Wake is called when there is a late reply to deliver. It must not block. Without it
 	// nobody delivers what is said to the user and is no reply.
 	Wake func()
+	// Requests is called when there is a question to put before the user with buttons, and when one is
+	// open no more. It must not block. Nil puts none.
+	Requests func()
 	// Posts has replies reach the user some time after they were made, by others who send them and say
 	// so by [Engine.Telling]. A question counts as read from then on.
 	Posts bool

@@ -34,7 +34,7 @@ type taskStart struct {
 	Model          string   `placeholder:"name" help:"Model, instead of the runtime's."`
 	Sandbox        string   `placeholder:"mode" help:"read-only or workspace-write. Default: read-only."`
 	ApprovalPolicy string   `placeholder:"policy" help:"untrusted or on-request. Default: untrusted."`
-	Notify         string   `placeholder:"target" help:"Who is told of the end: local (a line in the runtime's log), an http or https URL (it is posted to), or canvas (the user of the workspace that the runtime is)."`
+	Notify         string   `placeholder:"target" help:"Who is told of the end: local (a line in the runtime's log), an http or https URL (it is posted to); in a workspace canvas (its user), peer:<workspace id>, or <service>:<chat id>."`
 	JSON           bool     `name:"json" help:"Print the answer of codex_bridge, for programs."`
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/items"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/sandbox"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/told"
 )
 
 // ready gets the thread of c ready for a turn that asks for o.
@@ -49,6 +50,9 @@ func (d *Driver) startTurn(c *conversation, of executor.Order, on *child.Child) 
 	return t, nil
 }
 
+// bridgeKey names, in the additional context of a turn, what the model of a task that was handed over is told.
+const bridgeKey = "task_bridge"
+
 // begin hands the message to codex. The caller's
 // cancel must not cut the call: codex may have taken the message, and then the
 // turn is ended by an interrupt.
@@ -63,6 +67,9 @@ func (t *turn) begin() (id string, err error) {
 	instructions, tells := d.brief(c, &params)
 	if c.fresh != "" {
 		addContext(&params, "runtime_notice", c.fresh.ToModel())
+	}
+	if t.Bridged {
+		addContext(&params, bridgeKey, told.OwnWords)
 	}
 	c.warn(&params)
 	started, err := on.TurnStart(ctx, params)

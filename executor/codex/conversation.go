@@ -77,7 +77,7 @@ func (d *Driver) letGoLocked(c *conversation) {
 
 // begun describes a turn of the conversation.
 func (c *conversation) begun(turn string) executor.Begun {
-	b := executor.Begun{Thread: c.threadID, Turn: turn, Model: c.own.model}
+	b := executor.Begun{Thread: c.threadID, Turn: turn, Model: c.own.model, Cwd: c.own.cwd}
 	if c.spared != "" {
 		b.Notices = []string{fmt.Sprintf(sparedReading, brief.Named(c.spared))}
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/items"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 )
 
 // handle passes one notification of the thread on as an event. It returns the
@@ -195,6 +196,18 @@ func (t *turn) progress(note appserver.Notification) {
 		}
 	case appserver.NoteWarning, appserver.NoteModelRerouted:
 		t.warning(note)
+	case appserver.NoteMcpServerStatus:
+		t.serverStatus(note)
+	}
+}
+
+// serverStatus says that an MCP server has not started, whose tools the turn lacks. Why is for the
+// operator: configuration stands in it.
+func (t *turn) serverStatus(note appserver.Notification) {
+	t.d.global(note) // the log says it as of any
+	var n struct{ Name, Status string }
+	if t.decode(note, &n) && n.Status == "failed" {
+		t.To.Tell(agent.Notice{Text: "The MCP server " + brief.Named(brief.Clip(n.Name, 128)) + " did not start, so codex works without its tools. The log of the runtime says why."})
 	}
 }
 

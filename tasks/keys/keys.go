@@ -28,7 +28,7 @@ const (
 	Notification = "notification" // who is told of the task's end, and whether he was: target, status, notifiedAt, error
 
 	// Those of a message. What they ask for is for its own turn.
-	Cwd     = "cwd"            // where codex works, under its working directory
+	Cwd     = "cwd"            // where codex works, under its working directory; of a task: where the turn that was begun last does
 	Model   = "model"          // the model that answers
 	Sandbox = "sandbox"        // of codex's commands
 	Policy  = "approvalPolicy" // when codex asks before it acts
@@ -37,6 +37,9 @@ const (
 	// What the message is part of, by W3C Trace Context.
 	Traceparent = "traceparent"
 	Tracestate  = "tracestate"
+
+	// Bridge, true on a message, says that a program has handed the task over (package bridge).
+	Bridge = "bridge"
 
 	// Retry, true on a message that was cut off, asks for it to be run again.
 	Retry = "retry"

@@ -84,7 +84,7 @@ func (s notices) Due(ctx context.Context, offer func(string, *delivery) bool) (n
 		switch wait := n.Due.Sub(s.cfg.Now()); {
 		case wait > 0:
 			next = min(next, wait)
-		case n.Target == Local || s.to.Room(n.Target): // the end of what has no room for it wakes us
+		case n.Target == Local || s.to.Room(host(n.Target)): // the end of what has no room for it wakes us
 			offers++
 			offer(n.Task, &delivery{Notice: n})
 		}
@@ -98,7 +98,7 @@ func (s notices) Begin(d *delivery) (end func(deliver.Settlement), ok bool) {
 	if d.Target == Local {
 		return func(deliver.Settlement) {}, true
 	}
-	done, ok := s.to.Begin(d.Target)
+	done, ok := s.to.Begin(host(d.Target))
 	return func(deliver.Settlement) { done(d.answered) }, ok
 }
 

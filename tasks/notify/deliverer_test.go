@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -128,7 +129,7 @@ func retry(t *testing.T, d *notify.Deliverer, dry bool) notify.Report {
 // A platform is one whose places are known by their names.
 type platform struct{ refuse atomic.Bool }
 
-func (p *platform) Notify(context.Context, string, string) error {
+func (p *platform) Notify(context.Context, notify.Place, string, string) error {
 	if p.refuse.Load() {
 		return errors.New("the canvas is closed")
 	}
@@ -156,6 +157,39 @@ func TestTargets(t *testing.T) {
 	if report := retry(t, d, false); report.Processed != 0 {
 		t.Errorf("after all have arrived: %+v", report)
 	}
+}
+
+// TestTargetsOfThePlatform: which targets are the platform's, and which place each is.
+func TestTargetsOfThePlatform(t *testing.T) {
+	b := newBench(t)
+	at := make(chan notify.Place, 1)
+	d, _ := b.run(func(c *notify.Config) { c.Platform = placed(at) })
+	for target, want := range map[string]notify.Place{
+		"canvas": {}, "user": {}, "peer:0f8c-1": {Peer: "0f8c-1"}, "slack:C042": {Service: "slack", Chat: "C042"}, "telegram:-100:7": {Service: "telegram", Chat: "-100:7"},
+	} {
+		if err := d.Check(target); err != nil {
+			t.Errorf("%s is refused: %v", target, err)
+			continue
+		}
+		b.end(target, target)
+		d.Wake()
+		if got := <-at; got != want {
+			t.Errorf("%s is %+v", target, got)
+		}
+	}
+	for _, target := range []string{"peer:", "peer:a/b", "peer: a", "Slack:C", "nobody", ":x", "slack:", "slack:" + strings.Repeat("x", 300), "ftp://x/"} {
+		if err := d.Check(target); err == nil || !strings.Contains(err.Error(), "peer:<workspace id>") {
+			t.Errorf("%q: %v", target, err)
+		}
+	}
+}
+
+// placed is a platform that says where it is to notify.
+type placed chan notify.Place
+
+func (p placed) Notify(_ context.Context, at notify.Place, _, _ string) error {
+	p <- at
+	return nil
 }
 
 func TestTargetsThatCannotBe(t *testing.T) {

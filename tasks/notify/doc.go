@@ -6,8 +6,9 @@
 //
 // "local" is the log of this runtime, and arrives at once. An http or https URL gets
 // a POST of JSON, behind the guard that keeps callers' URLs out of networks that are
-// none of their business. Anything else is a place of the platform's, for which there
-// has to be a [Platform].
+// none of their business. Anything else is a [Place] of the platform's, for which there
+// has to be a [Platform]: "canvas" or "user", "peer:" and the id of a workspace, or the name of a
+// service and the id of a chat of it.
 //
 // # Delivery
 //

@@ -55,7 +55,7 @@ type hangingPlatform struct {
 	well  atomic.Bool
 }
 
-func (p *hangingPlatform) Notify(ctx context.Context, _, _ string) error {
+func (p *hangingPlatform) Notify(ctx context.Context, _ notify.Place, _, _ string) error {
 	p.hears.Add(1)
 	defer p.hears.Add(-1)
 	if p.well.Load() {

@@ -69,9 +69,13 @@ func (s notices) tell(ctx context.Context, d *delivery, body Body) (_ deliver.Ve
 	case s.cfg.Platform == nil:
 		return deliver.Refused, 0, errNoWorkspace
 	}
+	at, ok := placeOf(d.Target)
+	if !ok {
+		return deliver.Refused, 0, errNoTarget
+	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	err = s.cfg.Platform.Notify(ctx, d.Task, body.Text)
+	err = s.cfg.Platform.Notify(ctx, at, d.Task, body.Text)
 	if d.answered = err == nil; d.answered {
 		d.said = map[string]any{"success": true, "target": d.Target}
 	}

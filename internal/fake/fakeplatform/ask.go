@@ -4,16 +4,30 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"time"
 )
 
-// An Ask is a request to the user. Of the oldest platform it is an approval always, whose
-// title is the action, and whose detail the reason.
+// What is known of requests to the user. Of the oldest platform all is read in its source: requests are
+// approvals, whose title is the action and whose detail the reason; the workspace lists its newest 50 and
+// decides, as the canvas does; those that are older than ten minutes are denied whenever a canvas looks;
+// no message tells of a decision; a workspace that must not talk to its user asks all the same. Of the
+// newer one it is measured that a request is taken and answered with its id. That the decision comes as
+// a message is read in its documents, and the form of that, and that a muted workspace is refused, are
+// assumed.
+
+// An Ask is a request to the user.
 type Ask struct {
 	ID       string `json:"-"`
+	Task     string `json:"-"` // of the oldest platform
 	Kind     string `json:"kind"`
 	Title    string `json:"title"`
 	Detail   string `json:"detail"`
 	Priority string `json:"priority"`
+
+	Status    string    `json:"-"` // pending, approved or denied
+	DecidedBy string    `json:"-"`
+	Created   time.Time `json:"-"`
+	decided   time.Time
 }
 
 func (p *Platform) ask(w http.ResponseWriter, r *http.Request, ws *workspace) {
@@ -31,6 +45,7 @@ func (p *Platform) ask(w http.ResponseWriter, r *http.Request, ws *workspace) {
 // approve is the way of the oldest platform.
 func (p *Platform) approve(w http.ResponseWriter, r *http.Request, ws *workspace) {
 	var body struct {
+		Task   string `json:"task_id"`
 		Action string `json:"action"`
 		Reason string `json:"reason"`
 	}
@@ -41,17 +56,17 @@ func (p *Platform) approve(w http.ResponseWriter, r *http.Request, ws *workspace
 		refuse(w, http.StatusBadRequest, invalidBody)
 		return
 	}
-	p.asked(w, ws, "approval_id", Ask{Kind: "approval", Title: body.Action, Detail: body.Reason})
+	p.asked(w, ws, "approval_id", Ask{Kind: "approval", Task: body.Task, Title: body.Action, Detail: body.Reason})
 }
 
 // asked has the user see the request.
 func (p *Platform) asked(w http.ResponseWriter, ws *workspace, key string, ask Ask) {
-	if p.muted(w, ws) {
+	if p.era >= JUN && p.muted(w, ws) {
 		return
 	}
-	ask.ID = newID()
+	ask.ID, ask.Status, ask.Created = newID(), pending, time.Now()
 	p.locked(func() {
-		ws.asks = append(ws.asks, ask)
+		ws.asks = append(ws.asks, &ask)
 		p.tell()
 	})
 	answer(w, http.StatusCreated, object{key: ask.ID, "status": "pending"})

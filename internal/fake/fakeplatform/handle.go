@@ -52,7 +52,13 @@ func (h *Handle) LateReplies() []json.RawMessage {
 
 // Asks are the requests to the user.
 func (h *Handle) Asks() []Ask {
-	return look(h, func(w *workspace) []Ask { return slices.Clone(w.asks) })
+	return look(h, func(w *workspace) []Ask {
+		out := make([]Ask, 0, len(w.asks))
+		for _, ask := range w.asks {
+			out = append(out, *ask)
+		}
+		return out
+	})
 }
 
 // Plugins are the sources that were installed.

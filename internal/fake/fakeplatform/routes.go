@@ -35,6 +35,10 @@ func (p *Platform) workspaceRoutes() {
 	p.own("GET /workspaces/{id}/transcript", p.transcript)
 	if p.era == APR {
 		p.own("POST /workspaces/{id}/approvals", p.approve)
+		p.own("GET /workspaces/{id}/approvals", p.approvals)
+		p.own("GET /workspaces/{id}/channels", p.chats)
+		p.own("POST /workspaces/{id}/channels/{chat}/send", p.sayInChat)
+		p.own("POST /workspaces/{id}/approvals/{approval}/decide", p.decideApproval)
 	} else {
 		p.own("POST /workspaces/{id}/requests", p.ask)
 	}

@@ -65,7 +65,9 @@ type workspace struct {
 	memories []memory
 	pending  map[string]*upload
 	acked    int64
-	asks     []Ask
+	asks     []*Ask
+	chats    []chat
+	lines    []ChatLine
 	plugins  []string
 	mute     bool              // the workspace must not talk to its user
 	repeats  int               // so many rows at the front of a page stand there twice

@@ -2,6 +2,7 @@ package inbox
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -63,8 +64,15 @@ func inboxMessage(m channel.Message) *a2a.Message {
 		out.Metadata = map[string]any{"source_workspace_id": m.Peer}
 	case m.Own:
 		out.Metadata = map[string]any{"source": "platform"}
+		if len(m.Beside) == 0 { // other agents' words stand in it
+			out.Metadata["source_type"] = "self-inbox"
+		}
 	default:
 		out.Metadata = map[string]any{"source": "canvas_user"}
+	}
+	var row any
+	if len(m.Beside) > 0 && json.Unmarshal(m.Beside, &row) == nil {
+		out.Metadata["row"] = row
 	}
 	return out
 }

@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -17,14 +18,22 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/push"
 )
 
-// canvas is where the user of the workspace reads.
-type canvas struct {
+// places are those of the platform.
+type places struct {
 	*platform.Speaker
-	said func() // see [tasks.Engine.SaidToUser]
+	client    *platform.Client
+	workspace string
+	said      func() // see [tasks.Engine.SaidToUser]
 }
 
 // Notify implements [notify.Platform].
-func (c canvas) Notify(ctx context.Context, id, message string) error {
+func (c places) Notify(ctx context.Context, at notify.Place, id, message string) error {
+	switch {
+	case at.Peer != "":
+		return c.tellPeer(ctx, at.Peer, id, message)
+	case at.Chat != "":
+		return c.tellChat(ctx, at, message)
+	}
 	if there, err := c.Arrived(ctx, id, message); there || err != nil {
 		return err
 	}
@@ -32,6 +41,44 @@ func (c canvas) Notify(ctx context.Context, id, message string) error {
 	defer c.said()
 	return c.Say(ctx, id, message)
 }
+
+// tellPeer sends a notice to another agent, marked as what wants no answer. One that works on its answer has
+// the notice: it is not waited for.
+func (c places) tellPeer(ctx context.Context, peer, id, message string) error {
+	_, err := c.client.Send(platform.Once(ctx), peer, platform.Message{
+		ID: id + "-end", Text: message, Metadata: map[string]any{"source_workspace_id": c.workspace, noAnswer: true},
+	})
+	_, taken := errors.AsType[*platform.TakenError](err)
+	if taken || err != nil && ctx.Err() != nil && !platform.Undone(err) {
+		return nil
+	}
+	return err
+}
+
+// noAnswer marks a message that agents do not answer, lest two of them answer each other for ever.
+const noAnswer = "molecule_channel_reply"
+
+// tellChat says a notice in a chat that the workspace is connected to.
+func (c places) tellChat(ctx context.Context, at notify.Place, message string) error {
+	all, err := c.client.Chats(ctx)
+	if errors.Is(err, platform.ErrUnsupported) {
+		return noChatError("the platform does not offer to say something in a chat")
+	}
+	if err != nil {
+		return err
+	}
+	chat, ok := platform.OnlyChat(all, at.Service, at.Chat)
+	if !ok {
+		return noChatError("the workspace is not connected to that chat, or to it together with others, which would get the message, too")
+	}
+	return c.client.SayInChat(ctx, chat.ID, message)
+}
+
+// A noChatError says why nothing can be said in a chat.
+type noChatError string
+
+func (e noChatError) Error() string { return string(e) }
+func (noChatError) Permanent() bool { return true }
 
 type posterCloser struct{ *push.Poster }
 
@@ -48,7 +95,7 @@ func openNotifier(life *host.Life, g *host.Ground, l *link) *notify.Deliverer {
 		life.Opened(posterCloser{cfg.Poster})
 	}
 	if l != nil {
-		cfg.Platform = canvas{l.speaker, g.Heard.Said}
+		cfg.Platform = places{l.speaker, l.client, g.Settings.WorkspaceID, g.Heard.Said}
 	}
 	notifier := notify.New(cfg)
 	life.GoesOn(notifier.Run)
