@@ -7,7 +7,7 @@ BENCH   ?= latest
 LDFLAGS := -s -w -X main.version=$(VERSION)
 TOOL    := go tool -modfile=tools/go.mod
 
-.PHONY: help needs build codex compat pin run doctor test test-all check-deploy interop moved try image bases image-test lint bench bench-against sim sim-mutations chaos hostile fuzz vuln release release-check screenshots clean
+.PHONY: help needs build codex compat pin run doctor test test-all check-deploy first-minutes interop moved try image bases image-test lint bench bench-against sim sim-mutations chaos hostile fuzz vuln release release-check screenshots clean
 
 help: ## what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,6 +45,9 @@ check-deploy: ## compose files, manifests and alarms of deploy/, and what makes 
 
 lint: ## gofmt, go vet, golangci-lint
 	@scripts/lint.sh
+
+first-minutes: codex ## a new user's ways to the first answer, each timed: from a clone, the Connect block, the image; WAY: one of them; WARM=1: the clone with caches; REPORT=1 for docs/getting-started.md
+	@REPORT='$(REPORT)' WARM='$(WARM)' scripts/first-minutes.sh $(WAY)
 
 interop: build codex ## the official JavaScript and Python SDKs against the built program; INTEROP_HEAVY=1: the large clients; SDK=newest: the newest, too
 	@INTEROP_HEAVY='$(INTEROP_HEAVY)' SDK='$(SDK)' scripts/interop.sh
