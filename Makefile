@@ -7,13 +7,17 @@ BENCH   ?= latest
 LDFLAGS := -s -w -X main.version=$(VERSION)
 TOOL    := go tool -modfile=tools/go.mod
 
-.PHONY: help build codex compat pin run doctor test test-all check-deploy interop moved try image bases image-test lint bench bench-against sim sim-mutations chaos hostile fuzz vuln release release-check screenshots clean
+.PHONY: help needs build codex compat pin run doctor test test-all check-deploy first-minutes interop moved try image bases image-test lint bench bench-against sim sim-mutations chaos hostile fuzz vuln release release-check screenshots clean
 
 help: ## what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
+needs:
+	@scripts/needs.sh go npm
+
 build: ## bin/runtime, one static binary
-	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/runtime ./cmd/runtime
+	@scripts/needs.sh go
+	scripts/still.sh compiling go build -trimpath -ldflags '$(LDFLAGS)' -o bin/runtime ./cmd/runtime
 
 codex: ## install the pinned codex under .tools; the last line is its path
 	@scripts/codex.sh
@@ -24,10 +28,10 @@ compat: codex ## the tests that are about codex on each version of the window, i
 pin: codex ## move the pin to another codex: VERSION. It leaves a commit to be read
 	@scripts/pin.sh $(GIVEN)
 
-run: build codex ## serve on 127.0.0.1:8000; with no credential, on the built-in scripted model
+run: needs build codex ## serve on 127.0.0.1:8000; with no credential, on the built-in scripted model
 	@scripts/run.sh
 
-doctor: build codex ## whether make run would run a turn, and what to do if not
+doctor: needs build codex ## whether make run would run a turn, and what to do if not
 	@scripts/run.sh doctor
 
 test: codex lint ## what each change is tested with: formatting, vet, lint, unit tests with -race, end to end on the real codex
@@ -41,6 +45,9 @@ check-deploy: ## compose files, manifests and alarms of deploy/, and what makes 
 
 lint: ## gofmt, go vet, golangci-lint
 	@scripts/lint.sh
+
+first-minutes: codex ## a new user's ways to the first answer, each timed: from a clone, the Connect block, the image; WAY: one of them; WARM=1: the clone with caches; REPORT=1 for docs/getting-started.md
+	@REPORT='$(REPORT)' WARM='$(WARM)' scripts/first-minutes.sh $(WAY)
 
 interop: build codex ## the official JavaScript and Python SDKs against the built program; INTEROP_HEAVY=1: the large clients; SDK=newest: the newest, too
 	@INTEROP_HEAVY='$(INTEROP_HEAVY)' SDK='$(SDK)' scripts/interop.sh

@@ -82,7 +82,7 @@ func (p *poller) failed(err error) time.Duration {
 	wait := p.space.conn.failed(err)
 	p.news.beat()
 	if first {
-		p.log.Warn("the inbox cannot be read; this is tried again", "err", err)
+		p.log.Warn("the inbox cannot be read; this is tried again", "err", platform.Advise(err))
 	} else {
 		p.log.Debug("the inbox still cannot be read", "err", err, "next", wait.String())
 	}

@@ -27,7 +27,7 @@ func TestTemplate(t *testing.T) {
 	if !strings.Contains(text, sentinel) {
 		t.Error("it does not say what it says without a token")
 	}
-	if pin := codex.Pinned(); strings.Count(text, pin) != 1 || !strings.Contains(text, "\ncodex="+pin+"\n") || !strings.Contains(text, `npm install -g "@openai/codex@$codex"`) {
+	if pin := codex.Pinned(); strings.Count(text, pin) != 1 || !strings.Contains(text, "\ncodex="+pin+"\n") || !strings.Contains(text, ` "@openai/codex@$codex" --no-update-notifier </dev/null`) {
 		t.Errorf("the version of codex is not %s, in one line", pin)
 	}
 	for line := range strings.Lines(text) {

@@ -233,6 +233,23 @@ func TestSnippetWithoutCodex(t *testing.T) {
 	})
 }
 
+// TestSnippetWhereNpmMayNotWrite has codex come into the home where npm installs into a folder of
+// another's, with npm's settings for all.
+func TestSnippetWhereNpmMayNotWrite(t *testing.T) {
+	inShells(t, func(t *testing.T, at *terminal) {
+		at.lacks("bin/codex")
+		at.only()
+		at.has("bin/npm", "#!/bin/sh\ncase $1 in\nprefix) echo \"$HOME/bin/npm\" ;;\nconfig) echo '/etc/of all' ;;\n*) printf '<%s>' \"$@\" >\"$HOME/npm.calls\" && exit 1 ;;\nesac\n")
+		shown, _ := at.paste(filled(goodURL, goodID, goodToken, goodMCP))
+		if !strings.Contains(shown, "npm may not write to ") || !strings.Contains(shown, "npm install -g --prefix ~/.local @openai/codex@0.") {
+			t.Errorf("it says %s", shown)
+		}
+		if got, want := at.read("npm.calls"), "<install><-g><--prefix="+at.home+"/.local><--globalconfig=/etc/of all><@openai/codex@0."; !strings.HasPrefix(got, want) {
+			t.Errorf("npm is called with %s, want %s", got, want)
+		}
+	})
+}
+
 func lookPath(t *testing.T, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)

@@ -20,8 +20,11 @@ Darwin-arm64) platform=darwin-arm64 ;;
 	;;
 esac
 
+# says is the version that a codex says it has. At that it makes its home, which is its user's alone.
+says() { (umask 077 && "$1" --version); }
+
 # A codex of one's own is as good, if it is that one.
-if [ -n "${CODEX_BIN:-}" ] && [ "$("$CODEX_BIN" --version 2>/dev/null)" = "codex-cli $version" ]; then
+if [ -n "${CODEX_BIN:-}" ] && [ "$(says "$CODEX_BIN" 2>/dev/null)" = "codex-cli $version" ]; then
 	echo "$CODEX_BIN"
 	exit 0
 fi
@@ -51,7 +54,7 @@ lock() {
 		>"$folder/package-lock.json"
 }
 
-if [ "$("$link" --version 2>/dev/null)" != "codex-cli $version" ]; then
+if [ "$(says "$link" 2>/dev/null)" != "codex-cli $version" ]; then
 	if ! command -v npm >/dev/null 2>&1; then
 		echo "codex: npm is needed to install @openai/codex $version: install Node.js with npm (Debian: apt-get install npm)," >&2
 		echo "codex: or put a codex $version on this machine yourself and set CODEX_BIN to it" >&2
@@ -63,15 +66,19 @@ if [ "$("$link" --version 2>/dev/null)" != "codex-cli $version" ]; then
 	else
 		lock
 	fi
-	(cd "$folder" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error) >&2
+	echo "codex: installing codex $version under .tools with npm: about 160 MB to fetch, 400 MB there" >&2
+	(cd "$folder" && "$root/scripts/still.sh" "installing codex" npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error) >&2 || {
+		echo "codex: npm could not install it; its words stand above. Is the network there? make codex tries again" >&2
+		exit 1
+	}
 	if [ ! -d "$folder/node_modules/@openai/codex-$platform" ]; then
 		echo "codex: npm has left out the package of codex: the registry has no such bytes as the lockfile says" >&2
 		exit 1
 	fi
 	bin=$(ls "$folder/node_modules/@openai/codex-$platform"/vendor/*/bin/codex)
 	ln -sfn "$bin" "$link"
-	if [ "$("$link" --version)" != "codex-cli $version" ]; then
-		echo "codex: $bin says it is $("$link" --version), not $version" >&2
+	if [ "$(says "$link")" != "codex-cli $version" ]; then
+		echo "codex: $bin says it is $(says "$link"), not $version" >&2
 		exit 1
 	fi
 fi

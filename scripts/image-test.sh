@@ -3,7 +3,8 @@
 # images, on stand-ins for its bases, and runs the tests of e2e/image on it. It needs root;
 # what else it needs it installs with apt-get. What was built is kept for the next run, in
 # IMAGE_STORE. SHORT=1 runs one tier as one user instead of all; BUILD_ARGS has build
-# arguments (NODE=1 PYTHON=1 T4=1).
+# arguments (NODE=1 PYTHON=1 T4=1). FIRST_MINUTES=1 builds anew, with no caches, and has nothing
+# tested but how long the first answer takes.
 set -eu
 cd "$(dirname "$0")/.."
 fail() {
@@ -49,6 +50,7 @@ go tool -modfile=tools/go.mod shfmt -d $scripts
 mkdir -p .tools/tmp
 tmp=$(mktemp -d "$PWD/.tools/tmp/image-XXXXXX")
 store=${IMAGE_STORE:-$PWD/.tools/image}
+[ -z "${FIRST_MINUTES:-}" ] || store=$tmp/store
 # What buildah sets down on its way is as large as a layer, and /var/tmp may be small.
 BUILDAH="env TMPDIR=$tmp buildah --root $store/images --runroot $store/run"
 export BUILDAH
@@ -83,11 +85,17 @@ build() {
 # The stages at once. This machine's Go and caches are no part of the image: only the
 # stages that are left behind see them, and npm looks at the checksum all the same.
 step "the stages"
-cache=$(npm config get cache 2>/dev/null)
-mkdir -p "$(go env GOCACHE)" "$(go env GOMODCACHE)" "$cache"
+cache=$(npm config get cache 2>/dev/null) compiled=$(go env GOCACHE) modules=$(go env GOMODCACHE)
 go test -c -o "$tmp/image.test" ./e2e/image &
 building=$!
-build program --target build -v "$(go env GOROOT):/usr/local/go:ro" -v "$(go env GOMODCACHE):/go/pkg/mod" -v "$(go env GOCACHE):/go/cache" &
+if [ -n "${FIRST_MINUTES:-}" ]; then
+	wait "$building"
+	building=
+	cache=$tmp/npm compiled=$tmp/compiled modules=$tmp/modules
+fi
+began=$(date +%s)
+mkdir -p "$compiled" "$modules" "$cache"
+build program --target build -v "$(go env GOROOT):/usr/local/go:ro" -v "$modules:/go/pkg/mod" -v "$compiled:/go/cache" &
 building="$building $!"
 build codex --target codex --build-arg npm_config_cache=/cache -v "$cache:/cache" &
 building="$building $!"
@@ -104,12 +112,14 @@ building=
 if [ -z "${SHORT:-}" ]; then
 	case "$(uname -m)" in x86_64) other=arm64 ;; *) other=amd64 ;; esac
 	step "the program and codex for $other"
-	build other-program --target build --build-arg "TARGETARCH=$other" -v "$(go env GOROOT):/usr/local/go:ro" -v "$(go env GOMODCACHE):/go/pkg/mod" -v "$(go env GOCACHE):/go/cache"
+	build other-program --target build --build-arg "TARGETARCH=$other" -v "$(go env GOROOT):/usr/local/go:ro" -v "$modules:/go/pkg/mod" -v "$compiled:/go/cache"
 	build other-codex --target codex --build-arg "TARGETARCH=$other" --build-arg npm_config_cache=/cache -v "$cache:/cache"
 fi
 step "the image"
 # shellcheck disable=SC2086
 build image $arguments -t workspace-template-codex:latest
+first=
+[ -z "${FIRST_MINUTES:-}" ] || first="-test.v -test.run ^TestFirstMinutes$ -first-minutes -built $(($(date +%s) - began))s"
 
 $BUILDAH inspect --type image workspace-template-codex:latest >"$tmp/inspect.json"
 container=$($BUILDAH from --pull=never workspace-template-codex:latest)
@@ -119,6 +129,7 @@ step "the tests; the image has $(du -sxm "$root" | cut -f1) MB, the codex in it 
 cd e2e/image
 # A network of their own, on which there is nothing else, and port 8000 is free. 10.9.9.9 is
 # an address that others see.
+# shellcheck disable=SC2086 # a list of words
 unshare --net sh -euc 'ip link set lo up; ip address add 10.9.9.9/32 dev lo; exec "$@"' - \
-	"$tmp/image.test" -test.v ${SHORT:+-test.short} -test.timeout 10m -root "$root" -inspect "$tmp/inspect.json" -sizes "$sizes" -arguments "${BUILD_ARGS:-}"
+	"$tmp/image.test" -test.v ${SHORT:+-test.short} $first -test.timeout 10m -root "$root" -inspect "$tmp/inspect.json" -sizes "$sizes" -arguments "${BUILD_ARGS:-}"
 step "done"

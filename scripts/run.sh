@@ -8,7 +8,7 @@ export CODEX_BIN="${CODEX_BIN:-$root/.tools/bin/codex}"
 home=${CODEX_HOME:-$HOME/.codex}
 if [ -z "${OPENAI_API_KEY:-}${OPENAI_BASE_URL:-}${RUNTIME_MODEL:-}" ] && [ ! -e "$home/auth.json" ] &&
 	! grep -qs '^[[:space:]]*model_provider[[:space:]]*=' "$home/config.toml"; then
-	echo "run: no OPENAI_API_KEY, no $home/auth.json and no model_provider in $home/config.toml: answers come from the built-in scripted model" >&2
+	echo "run: no OPENAI_API_KEY, no $home/auth.json and no model_provider in $home/config.toml: answers come from the built-in scripted model, which has no intelligence. For codex's own: OPENAI_API_KEY=… make run, or codex login before it" >&2
 	export RUNTIME_MODEL=scripted
 fi
 # What is started here again is not for codex's commands to write.

@@ -72,7 +72,7 @@ func (p *Presence) round(ctx context.Context) bool {
 			p.refused(ctx, err, attempt+1)
 			return false
 		}
-		p.log.Warn("the workspace could not be registered and this is tried again", "attempt", attempt+1, "err", err)
+		p.log.Warn("the workspace could not be registered and this is tried again", "attempt", attempt+1, "err", platform.Advise(err))
 		if !sleep.For(ctx, max(pauses()[attempt], min(wait, mostAsked))) {
 			return false
 		}
@@ -153,8 +153,12 @@ func (p *Presence) refused(ctx context.Context, cause error, attempts int) {
 		p.log.Warn("the workspace could not be registered; the platform has an address of it all the same", "attempts", attempts, "err", cause)
 		return
 	}
+	if p.cfg.DeliveryMode == "poll" {
+		p.log.Error("the workspace could not be registered, so the platform does not show it as online; it is tried again", "attempts", attempts, "err", platform.Advise(cause))
+		return
+	}
 	p.log.Error("the workspace could not be registered, so the platform has no address to send messages to; heartbeats go on, and it is tried again",
-		"attempts", attempts, "url", p.cfg.URL, "err", cause)
+		"attempts", attempts, "url", p.cfg.URL, "err", platform.Advise(cause))
 }
 
 // firstTried says that registering was tried. Only the registering goroutine calls it.

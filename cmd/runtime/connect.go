@@ -29,7 +29,7 @@ func (p *program) connect(o connectFlags) int {
 	}
 	for _, problem := range settings.Problems(err) { // others may be those of another machine
 		if problem.Name == "PLATFORM_URL" {
-			p.complain(problem.What, problem.Hint)
+			p.complain(problem.What, "set it as the Connect dialog shows it")
 			return exitUsage
 		}
 	}

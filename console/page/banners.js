@@ -25,7 +25,7 @@ export class Banners {
       link.state === 'out' && this.#banner('out', 'warn', null, () => [h('strong', null, 'You are logged out.'), ' A session ends after twelve hours and when the runtime restarts. ', button('Log in', () => location.reload())]),
       runtime?.login && this.#banner('login', 'warn', runtime.login, loginNeeded),
       runtime?.hold && !runtime.login && this.#banner('hold', 'warn', runtime.hold, held),
-      runtime?.scripted && this.#banner('scripted', 'note', null, () => [h('strong', null, 'This is the built-in scripted model.'), ' It has no intelligence: it answers what its script says. Send ', code('help'), ' to see what it does.']),
+      runtime?.scripted && this.#banner('scripted', 'note', null, () => [h('strong', null, 'This is the built-in scripted model.'), ' It has no intelligence: it answers what its script says. Send ', code('help'), ' to see what it does. For a real one, start the runtime with ', code('OPENAI_API_KEY'), ' set, or after ', code('codex login'), '.']),
     ].filter(Boolean));
   }
 

@@ -99,7 +99,7 @@ func atOnce(method string) (answer any, ok bool) {
 func (d *Driver) global(note appserver.Notification) {
 	switch note.Method {
 	case appserver.NoteConfigWarning, appserver.NoteDeprecation:
-		d.log.Warn("codex warns", "method", note.Method, "params", d.failures.Words(string(note.Params)))
+		d.log.Warn("codex warns", "method", note.Method, "of", d.failures.Words(warning(note)))
 	case appserver.NoteRateLimits:
 		if err := d.failures.Limits.Take(note, d.cfg.Metrics); err != nil {
 			d.log.Warn("a notification of codex could not be read", "method", note.Method, "err", err)

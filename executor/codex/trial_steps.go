@@ -128,7 +128,7 @@ func (r *tryout) take(t *triedTurn, note appserver.Notification) {
 	}
 	switch ofTurn := n.TurnID == t.id; {
 	case note.Method == appserver.NoteWarning:
-		r.say(warning(note))
+		r.say("codex warned: " + warning(note))
 	case note.Method == appserver.NoteError:
 		r.say("codex said: " + n.Error.Message)
 	case note.Method == appserver.NoteTurnStarted && n.Turn.ID == t.id:
@@ -199,9 +199,10 @@ func (r *tryout) end(t *triedTurn, turn appserver.Turn) {
 // warning is what codex warns of.
 func warning(note appserver.Notification) string {
 	var n struct {
-		Summary string `json:"summary"` // of its configuration
+		Summary string `json:"summary"` // of its configuration, and of what is to go
+		Details string `json:"details"`
 		Message string `json:"message"`
 	}
 	_ = json.Unmarshal(note.Params, &n) // all of it is said then
-	return "codex warned: " + cmp.Or(n.Summary, n.Message, string(note.Params))
+	return strings.TrimSpace(cmp.Or(n.Summary, n.Message, string(note.Params)) + " " + n.Details)
 }

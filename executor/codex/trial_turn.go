@@ -207,7 +207,7 @@ func (r *tryout) read(t *triedTurn, req *appserver.Request) (call appserver.Tool
 // listen takes what belongs to no thread.
 func (r *tryout) listen(note appserver.Notification) {
 	if note.Method == appserver.NoteConfigWarning {
-		r.say(warning(note))
+		r.say("codex warned: " + warning(note))
 	}
 }
 

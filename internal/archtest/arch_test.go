@@ -131,6 +131,7 @@ var allowed = map[string][]string{
 	"internal/archtest":              {},
 	"internal/test/sim":              {"agent", "executor", "store", "tasks"},
 	"internal/test/longtest":         {},
+	"internal/test/minutes":          {"internal/test/codextest"},
 	"internal/test/leaktest":         {},
 	"internal/test/leasetest":        {},
 	"internal/test/linktest":         {},

@@ -19,7 +19,8 @@ const builtInHelp = `It does what a message's first line says, line by line:
   remember TEXT, recall the second answers from the conversation's history
   wait 2s, hang         says nothing for a while, or until it is canceled
   fail 429, drop        refuses, or breaks off
-Anything else is echoed. For answers with thought behind them, give the runtime a credential.`
+Anything else is echoed. For answers with thought behind them, start the runtime with a
+credential: OPENAI_API_KEY, or codex login before it.`
 
 // Echo answers "echo: " and the user's last words.
 func Echo(t *Turn) { t.Say("echo: " + t.LastUserText()) }

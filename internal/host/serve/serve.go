@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"syscall"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/console"
 	"github.com/Molecule-AI/molecule-codex-runtime/console/sources"
@@ -24,13 +25,21 @@ import (
 func Run(ctx context.Context, o host.Options) error {
 	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.Settings.Addr)
 	if err != nil {
-		return fmt.Errorf("listen on RUNTIME_ADDR: %w (is another runtime there? set RUNTIME_ADDR to a free address)", err)
+		return unheard(err)
 	}
 	o.Settings.Addr = ln.Addr().String() // with the port that a 0 stands for
 	return host.Live(ctx, o.Logger, func(ctx context.Context, life *host.Life) (host.Runtime, error) {
 		life.Opened(listener{ln})
 		return build(ctx, life, o, ln)
 	})
+}
+
+// unheard says why nothing can be listened on, and what to do.
+func unheard(err error) error {
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("RUNTIME_ADDR: another program listens there, maybe another runtime: end it, or set RUNTIME_ADDR to another port, such as 127.0.0.1:8100 (%w)", err)
+	}
+	return fmt.Errorf("RUNTIME_ADDR: this address cannot be listened on: set it to one of this machine's, and a port above 1023 (%w)", err)
 }
 
 // A listener may have been closed by the server that listens on it.
@@ -105,16 +114,18 @@ func (r *runtime) Serve(ctx context.Context) error {
 	s := r.Settings
 	r.Logger.Info("listening", "addr", s.Addr, "version", r.Version,
 		"sandbox", s.Sandbox, "sandbox_note", s.SandboxNote, "codex_user", launch.UserNote(s.User), "approval_policy", s.ApprovalPolicy)
-	warnOpen(r.Logger, s)
+	welcome(r.Logger, s)
 	if err := r.server.Serve(ctx, r.listener); err != nil {
 		return fmt.Errorf("serve: %w", err)
 	}
 	return nil
 }
 
-// warnOpen says what a listener on loopback without a token rests on.
-func warnOpen(log *slog.Logger, s settings.Settings) {
+// welcome says where a person looks at a listener on loopback without a token, and what that
+// rests on.
+func welcome(log *slog.Logger, s settings.Settings) {
 	if !host.AnyHost(s) {
+		log.Info("open the console in a browser", "url", "http://"+s.Addr+"/console")
 		log.Warn("RUNTIME_TOKEN is not set: what forwards to this port, such as a reverse proxy or a tunnel, opens it to those who reach that")
 	}
 }
