@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fake/fakeplatform"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
@@ -282,6 +284,34 @@ func TestMCPHostYields(t *testing.T) {
 	})
 	x.reply(id, "hi")
 	if told := x.told(1); len(told) != 1 || told[0] != "hi" {
+		t.Errorf("the user was told %q", told)
+	}
+}
+
+// TestMCPHostGivesWayToAChannel: a channel that is started has the messages, what was shown among them, and the
+// host has those that come when the channel has died. Each is answered once.
+func TestMCPHostGivesWayToAChannel(t *testing.T) {
+	t.Parallel()
+	state := codextest.Dir(t, "state")
+	x := anMCPHost(t, fakeplatform.Start(t, fakeplatform.AUG), "RUNTIME_STATE_DIR="+state)
+	x.nothing()
+	x.say("say from codex")
+	id, _, _ := x.waits()
+	channel := progtest.Launch(t, binary, []string{"channel"}, append(x.environ, "RUNTIME_MODEL=scripted")...)
+	if told := x.told(1); len(told) != 1 || !strings.Contains(told[0], "from codex") {
+		t.Errorf("the user was told %q", told)
+	}
+	if got := x.reply(id, "from the host"); got["replied"] != false || !strings.Contains(fmt.Sprint(got["note"]), "runtime channel") {
+		t.Errorf("an answer beside the channel: %v", got)
+	}
+	channel.Kill()
+	x.say("hello")
+	progtest.WaitFor(t, "the host to have the inbox again", func() bool {
+		return strings.Contains(x.text("wait_for_message", object{"timeout_secs": 0.1}), "hello")
+	})
+	next, _, _ := x.waits()
+	x.reply(next, "from the host")
+	if told := x.told(2); len(told) != 2 || told[1] != "from the host" {
 		t.Errorf("the user was told %q", told)
 	}
 }

@@ -1,5 +1,5 @@
 // Package control is the socket by which commands reach a channel that runs: it lists the replies that were refused for
-// good, and has one sent again.
+// good, and has one sent again. What keeps an inbox for others may be asked there to give it up.
 package control
 
 import (
@@ -65,6 +65,9 @@ type Letters interface {
 	Retry(ctx context.Context, id string) error // of one that it does not know this is [store.ErrUnknown]
 }
 
+// A Yielder is Letters of what gives its inbox up to a channel that is started.
+type Yielder interface{ Yield() }
+
 // Listen opens the socket in the state directory of a channel, for the commands of those who may read that. The state is
 // the channel's own by then.
 func Listen(dir string, letters Letters, log *slog.Logger) (Serving, error) {
@@ -101,5 +104,11 @@ func handler(all Letters) http.Handler {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 		}
 	})
+	if keeper, ok := all.(Yielder); ok {
+		mux.HandleFunc("POST "+yieldPath, func(w http.ResponseWriter, _ *http.Request) {
+			keeper.Yield()
+			w.WriteHeader(http.StatusAccepted)
+		})
+	}
 	return mux
 }

@@ -82,7 +82,7 @@ var allowed = map[string][]string{
 	"internal/host/outside":          {"adapter/files", "adapter/presence", "channel", "channel/control", "channel/desk", "internal/attachments", "internal/brief", "internal/codextools", "internal/host", "internal/logging", "internal/peerwords", "internal/secrets", "internal/settings", "internal/sleep", "platform", "store", "toolset"},
 	"internal/host/serve":            {"adapter", "adapter/activity", "adapter/files", "adapter/presence", "adapter/prompt", "adapter/selfstart", "console", "console/sources", "executor", "executor/codex", "internal/asuser", "internal/attachments", "internal/codextools", "internal/doctor", "internal/giveback", "internal/host", "internal/launch", "internal/logging", "internal/netguard", "internal/peerwords", "internal/readiness", "internal/regular", "internal/secrets", "internal/settings", "platform", "server", "server/guard", "server/wire", "tasks", "tasks/late", "tasks/notify", "tasks/push", "tasks/reply", "toolset"},
 	"console/sources":                {"adapter", "adapter/presence", "console", "executor", "internal/codexfit", "internal/readiness", "internal/resident", "internal/settings", "preflight", "store", "tasks"},
-	"channel/control":                {"channel", "internal/crowd", "store"},
+	"channel/control":                {"channel", "internal/crowd", "internal/sleep", "store"},
 	"channel/desk":                   {"channel", "internal/brief", "platform", "store"},
 	"internal/metrics":               {"platform", "store"},
 	"adapter/activity":               {"adapter/presence", "agent", "executor", "internal/brief", "platform", "toolset"},

@@ -69,6 +69,7 @@ const instructions = `You answer messages that come through the Molecule platfor
 // build makes the parts, those first that others stand on.
 func build(ctx context.Context, life *host.Life, o Options) (*runtime, error) {
 	s := o.Settings
+	control.Relieve(ctx, s.StateDir) // an MCP host may keep the inbox until a channel does
 	ground, err := host.OpenGround(ctx, life, host.OpenWatch(life, o.Options), nil)
 	if err != nil {
 		return nil, stateError(err)

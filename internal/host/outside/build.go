@@ -15,7 +15,6 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/channel/desk"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/attachments"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/host"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
@@ -28,7 +27,12 @@ type keeper struct {
 	journal *store.Store
 	desk    *desk.Desk
 	channel *channel.Channel
+	asked   chan struct{} // closed when a channel that is started has asked for the inbox
+	ask     sync.Once
 }
+
+// errAsked says that the inbox was given up to a channel that was starting.
+var errAsked = errors.New("a channel that is started takes the inbox over")
 
 // build makes the parts, those first that others stand on.
 func (a *Agent) build(ctx context.Context, life *host.Life) (*keeper, error) {
@@ -41,7 +45,7 @@ func (a *Agent) build(ctx context.Context, life *host.Life) (*keeper, error) {
 	if err := journal.EndInboxTasks(ctx); err != nil { // those of a codex that has kept this inbox before
 		return nil, fmt.Errorf("the state of the inbox: %w", err)
 	}
-	k := &keeper{agent: a, journal: journal}
+	k := &keeper{agent: a, journal: journal, asked: make(chan struct{})}
 	if k.desk, err = desk.New(ctx, desk.Config{Journal: journal, Workspaces: a.spaces.ids(), Logger: a.log}); err != nil {
 		return nil, fmt.Errorf("the state of the inbox: %w", err)
 	}
@@ -119,14 +123,22 @@ func (k *keeper) present(ctx context.Context) error {
 	return nil
 }
 
-// yields ends the keeping when a runtime is started that the platform pushes messages to.
+// yields ends the keeping when a runtime is started that the platform pushes messages to, or a channel that asks for it.
 func (k *keeper) yields(ctx context.Context) error {
-	for sleep.For(ctx, retry) {
+	look := time.NewTicker(retry)
+	defer look.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-k.asked:
+			return errAsked
+		case <-look.C:
+		}
 		if other := k.agent.served(); other != nil {
 			return other
 		}
 	}
-	return nil
 }
 
 // letters are the replies that were refused for good.
@@ -139,3 +151,6 @@ func (l letters) List(ctx context.Context) ([]channel.DeadLetter, error) {
 
 // Retry implements [control.Letters].
 func (l letters) Retry(ctx context.Context, id string) error { return l.k.channel.Retry(ctx, id) }
+
+// Yield implements [control.Yielder].
+func (l letters) Yield() { l.k.ask.Do(func() { close(l.k.asked) }) }

@@ -48,6 +48,9 @@ type Agent struct {
 // retry is how often it is tried to take the inbox that another process keeps.
 const retry = 2 * time.Second
 
+// grace is how long a channel that has asked for the inbox has to take it.
+const grace = 15 * time.Second
+
 // New returns an agent that does nothing yet; its tools may be called.
 func New(o Options) *Agent {
 	a := &Agent{options: o, log: o.Logger, changed: make(chan struct{})}
@@ -85,6 +88,11 @@ func (a *Agent) Run(ctx context.Context, name string) {
 		wait := retry
 		if _, other := errors.AsType[*store.LockedError](err); other {
 			failures = 0
+		} else if errors.Is(err, errAsked) {
+			failures = 0
+			a.notKept(a.words(err))
+			a.stepAside(ctx)
+			continue
 		} else {
 			failures++
 			wait = min(retry<<min(failures, 5), time.Minute)
@@ -92,6 +100,17 @@ func (a *Agent) Run(ctx context.Context, name string) {
 		}
 		a.notKept(a.words(err))
 		if !sleep.For(ctx, wait) {
+			return
+		}
+	}
+}
+
+// stepAside waits until the channel that has asked for the inbox has it, if it takes it.
+func (a *Agent) stepAside(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, grace)
+	defer cancel()
+	for {
+		if in, err := store.Inspect(a.options.Settings.StateDir); err == nil && in.Holder != nil || !sleep.For(ctx, lookEvery) {
 			return
 		}
 	}

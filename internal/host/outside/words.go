@@ -12,6 +12,9 @@ import (
 
 // words say why the inbox is not kept here.
 func (a *Agent) words(err error) string {
+	if errors.Is(err, errAsked) {
+		return "A runtime channel has been started on this machine and takes the inbox over: messages come there. They are not shown here, and cannot be answered from here. When it ends, this process takes the inbox over by itself."
+	}
 	other, ok := errors.AsType[*store.LockedError](err)
 	switch {
 	case ok && len(other.Holds) == 0:
