@@ -160,38 +160,6 @@ func (c *Client) interrupt(ctx context.Context, id string) (any, error) {
 	return TaskAnswer{Success: true, Task: taskOf(&canceled), Result: map[string]any{}}, nil
 }
 
-func (c *Client) respond(ctx context.Context, a Args) (any, error) {
-	task, err := c.active(ctx, a.TaskID)
-	if err != nil {
-		return nil, err
-	}
-	asked, err := pending(task, a.TaskID, a.Instruction)
-	if err != nil {
-		return nil, err
-	}
-	data := asked.answer(a.Decision, a.Answers)
-	m := a2a.NewMessageForTask(a2a.MessageRoleUser, task, a2a.NewDataPart(data)) // the runtime knows what the turn had that asks
-	answered, err := c.reply(ctx, m, a.Instruction)
-	if err != nil {
-		return nil, err
-	}
-	delete(data, "id")
-	return TaskAnswer{Success: true, Task: answered, Response: data}, nil
-}
-
-// openOnes names the questions that can be answered.
-func openOnes(t *a2a.Task) string {
-	open := Questions(t.Status)
-	ids := make([]string, 0, len(open))
-	for _, q := range open {
-		ids = append(ids, q.RequestID)
-	}
-	if len(ids) == 0 {
-		return " None is open."
-	}
-	return " Open: " + strings.Join(ids, ", ") + "."
-}
-
 // newestWishes are what the newest message of a task asks for that asks for anything: so does
 // a steer, to be part of its turn, and to have no other leave where it gets one of its own.
 // Messages that ask for nothing, as answers do, are part of the turn before them.

@@ -1,13 +1,10 @@
 package bridge
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
-
-	"github.com/a2aproject/a2a-go/v2/a2a"
 )
 
 // A Field is what an answer fills in.
@@ -71,67 +68,33 @@ func formFields(schema map[string]any) []Field {
 				field.Text += ": " + text
 			}
 		}
-		for _, value := range valuesOf(of) {
-			field.Options = append(field.Options, Option{Label: fmt.Sprint(value)})
-		}
+		field.Options = optionsOf(of)
 		fields = append(fields, field)
 	}
 	return fields
 }
 
-// valuesOf are the values among which a member of a form is chosen.
-func valuesOf(schema map[string]any) []any {
+// optionsOf are the values among which a member of a form is chosen, or several of which a list is made.
+func optionsOf(schema map[string]any) (options []Option) {
+	if items, ok := schema["items"].(map[string]any); ok {
+		schema = items
+	}
 	if kind, _ := schema["type"].(string); kind == "boolean" {
-		return []any{true, false}
+		return []Option{{Label: "true"}, {Label: "false"}}
 	}
 	values, _ := schema["enum"].([]any)
-	return values
-}
-
-// Say answers a question in words, as docs/messages.md has them. An answer that the runtime does
-// not understand is an error that says why.
-func (c *Client) Say(ctx context.Context, id, question, words string) (*Task, error) {
-	task, err := c.active(ctx, id)
-	if err != nil {
-		return nil, err
+	for _, value := range values {
+		options = append(options, Option{Label: fmt.Sprint(value)})
 	}
-	asked, err := pending(task, id, question)
-	if err != nil {
-		return nil, err
-	}
-	m := a2a.NewMessageForTask(a2a.MessageRoleUser, task, a2a.NewTextPart(words))
-	if !asked.Stale() { // the new turn that carries the answer is to read the words, and no more
-		m.Parts = append(m.Parts, a2a.NewDataPart(map[string]any{"id": asked.Payload["id"]})) // it, and not the oldest
-	}
-	return c.reply(ctx, m, question)
-}
-
-// reply sends the answer to a question.
-func (c *Client) reply(ctx context.Context, m *a2a.Message, question string) (*Task, error) {
-	task, err := c.send(ctx, m)
-	if err != nil {
-		return nil, err
-	}
-	if find(Questions(task.Status), question) != nil {
-		return nil, fmt.Errorf("the answer was not understood: %s", said(task.Status.Message))
-	}
-	return taskOf(task), nil
-}
-
-// pending is the question of an id that a task waits for an answer to.
-func pending(task *a2a.Task, id, question string) (*Question, error) {
-	asked := find(Questions(task.Status), question)
-	if asked == nil {
-		return nil, fmt.Errorf("No pending Codex request %q for task %s.%s", question, id, openOnes(task)) //nolint:staticcheck // the words are the tool's
-	}
-	return asked, nil
-}
-
-func find(open []Question, id string) *Question {
-	for i := range open {
-		if open[i].RequestID == id {
-			return &open[i]
+	for _, key := range []string{"oneOf", "anyOf"} {
+		titled, _ := schema[key].([]any)
+		for _, one := range titled {
+			one, _ := one.(map[string]any)
+			label, _ := one["title"].(string)
+			if value, ok := one["const"]; ok {
+				options = append(options, Option{Label: orElse(label, fmt.Sprint(value))})
+			}
 		}
 	}
-	return nil
+	return options
 }

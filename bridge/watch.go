@@ -25,9 +25,9 @@ func (c *Client) Watch(ctx context.Context, id string, see Sight) (*Task, error)
 	if err != nil {
 		return nil, err
 	}
-	w := &watch{client: c, task: task.ID, last: beginning, see: see}
+	w := &watch{client: c, task: task.ID, last: beginning, see: see, heard: time.Now()}
 	waits := backoff.NewExponentialBackOff()
-	for heard := time.Now(); ; {
+	for {
 		before := w.last
 		err := w.follow(ctx)
 		if ctx.Err() != nil {
@@ -42,10 +42,9 @@ func (c *Client) Watch(ctx context.Context, id string, see Sight) (*Task, error)
 			}
 		}
 		if w.last != before {
-			heard = time.Now()
 			waits.Reset()
 		}
-		if err != nil && time.Since(heard) > reconnect {
+		if err != nil && time.Since(w.heard) > reconnect {
 			return nil, err
 		}
 		if err != nil {
@@ -65,7 +64,8 @@ type watch struct {
 	last   string // the id of the newest event
 	ended  bool   // that was the end
 	see    Sight
-	away   bool // the runtime is, and that was told
+	away   bool      // the runtime is, and that was told
+	heard  time.Time // when it has answered last
 }
 
 // lost tells that the runtime is away, or is back.
@@ -78,7 +78,10 @@ func (w *watch) lost(why error) {
 
 // follow hands events on until the stream ends.
 func (w *watch) follow(ctx context.Context) error {
-	for e, err := range w.client.subscribe(ctx, w.task, w.last, func() { w.lost(nil) }) {
+	for e, err := range w.client.subscribe(ctx, w.task, w.last, func() {
+		w.heard = time.Now()
+		w.lost(nil)
+	}) {
 		if err != nil {
 			return err
 		}

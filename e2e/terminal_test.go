@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
@@ -77,7 +78,7 @@ func TestTerminalLeaves(t *testing.T) {
 	s.Await("on it", "working")
 	id := idOn(t, s)
 	s.Type(screentest.CtrlC)
-	s.Await("[c] cancel  [l] leave")
+	s.Await("[c] cancel the task  [l] leave")
 	keep(t, "leaving", s)
 	s.Type(screentest.CtrlC)
 	if code := s.Exit(); code != 1 || !strings.Contains(s.Text(), "runtime task watch "+id) {
@@ -142,8 +143,10 @@ func TestTerminalPlain(t *testing.T) {
 	t.Parallel()
 	p := start(t)
 	s := p.terminal(100, 40, append(starting("say I will look", "escalate echo ran", "hang"), "--plain"))
-	s.Await("I will look", "1: yes", "or answer in words")
-	s.Type("yes" + screentest.Enter)
+	s.Await("I will look", "[1] yes", "or answer in words")
+	s.Type("yes" + screentest.Enter) // sooner than it can have been read
+	s.Await("An empty line sends \"yes\" as its answer")
+	s.Type(screentest.Enter)
 	s.Await("answered", "exit 0")
 	s.Type("say instead" + screentest.Enter)
 	s.Await("completed")
@@ -177,14 +180,38 @@ func TestTerminalOfOldTimes(t *testing.T) {
 	s := p.terminal(30, 12, starting("plan", "patch notes.txt", "escalate echo ran"), "NO_COLOR=1", "LANG=C")
 	s.Await("[1] yes")
 	keep(t, "narrow", s)
-	if raw := s.Raw(); strings.Contains(raw, "\x1b[3") || strings.ContainsAny(s.Text(), "›✓▸·→…") {
+	if raw := s.Raw(); regexp.MustCompile(`\x1b\[[0-9;]*m`).MatchString(raw) || strings.ContainsAny(s.Text(), "›✓▸·→…") {
 		t.Errorf("the screen has colours, or signs that are no ASCII: %q", raw)
 	}
 	s.Resize(60, 20)
 	s.Type("2")
 	s.Await("completed")
-	if code := s.Exit(); code != 0 {
-		t.Errorf("exit code %d", code)
+	if code := s.Exit(); code != 0 || strings.Contains(s.Raw(), "\x1b[1m") {
+		t.Errorf("exit code %d:\n%s", code, s.Text())
 	}
 	keep(t, "wider", s)
+}
+
+// TestTerminalSignals: whatever ends the program, the task goes on, and the terminal has the mode that it had.
+func TestTerminalSignals(t *testing.T) {
+	t.Parallel()
+	p := start(t)
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP} {
+		s := p.terminal(80, 24, starting("hang"))
+		s.Await("working")
+		before := s.Echoes()
+		s.Signal(sig)
+		if code := s.Exit(); code != 1 || !strings.Contains(s.Text(), "goes on without you") || before || !s.Echoes() {
+			t.Errorf("%s: exit code %d, echoes %t, then %t:\n%s", sig, code, before, s.Echoes(), s.Text())
+		}
+		if got := statusOf(p, idOn(t, s)); got["status"] != "working" {
+			t.Errorf("%s: the task is %v", sig, got["status"])
+		}
+	}
+	s := p.terminal(80, 24, starting("hang"))
+	s.Await("working")
+	s.Signal(syscall.SIGINT)
+	s.Await("[c] cancel")
+	s.Type("c")
+	s.Await("cancelled")
 }

@@ -2,6 +2,8 @@ package terminal
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,7 +13,8 @@ import (
 // leaveOpen is what a person writes to give no answer where any other word would be one.
 const leaveOpen = "/decline"
 
-// A reply is the answer to a question: in words if there are any, else a decision.
+// A reply is the answer to a question: in words if there are any, else a decision, else a form that is
+// left empty.
 type reply struct{ words, decision string }
 
 // A choice is one that a digit makes.
@@ -46,7 +49,7 @@ func labelOf(decision string) string {
 	case "decline":
 		return "no"
 	case "cancel":
-		return "cancel the turn"
+		return "cancel"
 	}
 	return decision
 }
@@ -62,6 +65,30 @@ func (d *dialogue) choices() []choice {
 	}
 	for _, decision := range d.question.Decisions() {
 		all = append(all, choice{labelOf(decision), decision})
+	}
+	return all
+}
+
+// numbered reports whether the choices have numbers: not where they are some themselves.
+func (d *dialogue) numbered() bool {
+	return !slices.ContainsFunc(d.choices(), func(c choice) bool {
+		_, err := strconv.ParseFloat(c.label, 64)
+		return err == nil
+	})
+}
+
+// byKey reports whether a digit makes a choice.
+func (d *dialogue) byKey() bool { return !d.settled && d.numbered() && len(d.choices()) <= 9 }
+
+// offers are the choices as they are shown.
+func (d *dialogue) offers() []string {
+	var all []string
+	for i, c := range d.choices() {
+		if d.numbered() {
+			all = append(all, fmt.Sprintf("[%d] %s", i+1, c.label))
+		} else {
+			all = append(all, c.label)
+		}
 	}
 	return all
 }
@@ -96,7 +123,9 @@ func (d *dialogue) read(text string) (r reply, whole bool, err error) {
 	if text == leaveOpen {
 		return reply{decision: "decline"}, true, nil
 	}
-	text = named(d.choices(), text)
+	if d.numbered() {
+		text = named(d.choices(), text)
+	}
 	if text == "" && !f.Optional {
 		return reply{}, false, errors.New("it needs an answer; " + leaveOpen + " gives none")
 	}

@@ -9,7 +9,7 @@ import (
 const mostDiff = 400
 
 // diffRows is a unified diff as it is written.
-func diffRows(diff string) []row {
+func diffRows(diff string, more string) []row {
 	diff = strings.TrimSuffix(diff, "\n")
 	if diff == "" {
 		return nil
@@ -21,7 +21,7 @@ func diffRows(diff string) []row {
 			continue // which contents they are says nothing to people
 		}
 		if i == mostDiff {
-			rows = append(rows, row{faint, fmt.Sprintf("… and %d more lines of the diff", len(lines)-i)})
+			rows = append(rows, row{faint, fmt.Sprintf("%s and %d more lines of the diff", more, len(lines)-i)})
 			break
 		}
 		rows = append(rows, row{lookOfDiff(line), line})

@@ -8,16 +8,15 @@ import (
 	"io"
 	"maps"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/a2aproject/a2a-go/v2/a2a"
-	"github.com/charmbracelet/x/vt"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/bridge"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/leaktest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/screentest"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -31,7 +30,15 @@ var noon = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 type runtime struct {
 	events chan any // an a2a.Event, an error that says it is away, or a *bridge.Task: the end
 	asked  chan string
-	refuse error // the answer to all that is asked for
+	refuse error         // the answer to all that is asked for
+	hold   chan struct{} // the answer waits until it is closed; nil waits for nothing
+}
+
+func (r *runtime) answer() error {
+	if r.hold != nil {
+		<-r.hold
+	}
+	return r.refuse
 }
 
 func newRuntime() *runtime {
@@ -60,56 +67,52 @@ func (r *runtime) Watch(ctx context.Context, _ string, see bridge.Sight) (*bridg
 
 func (r *runtime) Do(_ context.Context, a bridge.Args) (any, error) {
 	r.asked <- strings.TrimSpace(fmt.Sprintf("%s %s %s", a.Action, a.Instruction, a.Decision))
-	return bridge.TaskAnswer{Result: map[string]any{"turn": "steered"}}, r.refuse
+	return bridge.TaskAnswer{Result: map[string]any{"turn": "steered"}}, r.answer()
 }
 
 func (r *runtime) Say(_ context.Context, _, question, words string) (*bridge.Task, error) {
 	r.asked <- fmt.Sprintf("say %s %s", question, words)
-	return nil, r.refuse
+	return nil, r.answer()
 }
 
 // A sitting is a place at a task, and the person at it.
 type sitting struct {
+	*screentest.Display
+
 	t       *testing.T
 	runtime *runtime
+	place   *screen
 	keys    *io.PipeWriter
+	stop    context.CancelFunc
 	done    chan struct{}
 	end     *bridge.Task
 	err     error
-
-	mu    sync.Mutex // guards what follows
-	term  *vt.Emulator
-	drawn chan struct{}
 }
 
-// Write draws, with the ends of lines as the driver of a terminal makes them.
-func (s *sitting) Write(b []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	defer func() {
-		close(s.drawn)
-		s.drawn = make(chan struct{})
-	}()
-	_, err := s.term.Write(bytes.ReplaceAll(bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n")), []byte("\n"), []byte("\r\n")))
+// lines ends lines as the driver of a terminal does.
+type lines struct{ to io.Writer }
+
+func (l lines) Write(b []byte) (int, error) {
+	_, err := l.to.Write(bytes.ReplaceAll(bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n")), []byte("\n"), []byte("\r\n")))
 	return len(b), err
 }
 
 func sit(t *testing.T, columns, rows int, environ ...string) *sitting {
 	t.Helper()
 	keyboard, keys := io.Pipe()
-	s := &sitting{
-		t: t, runtime: newRuntime(), keys: keys, done: make(chan struct{}),
-		term: vt.NewEmulator(columns, rows), drawn: make(chan struct{}),
-	}
+	s := &sitting{Display: screentest.NewDisplay(t, columns, rows), t: t, runtime: newRuntime(), keys: keys, done: make(chan struct{})}
 	created := float64(noon.Add(-32*time.Second).UnixMicro()) / 1e6
 	cfg := Config{
 		Runtime: s.runtime, Task: &bridge.Task{TaskID: id, Prompt: "fix the failing test", CreatedAt: created},
-		In: keyboard, Out: s, Environ: append([]string{"TERM=xterm-256color", "LANG=C.UTF-8"}, environ...),
+		In: keyboard, Out: lines{s.Display}, Environ: append([]string{"TERM=xterm-256color", "LANG=C.UTF-8"}, environ...),
 	}
+	ctx, stop := context.WithCancel(t.Context())
+	s.stop = stop
+	s.place = newScreen(ctx, cfg, func() time.Time { return noon })
+	s.place.settles, s.place.alone = time.Millisecond, 50*time.Millisecond
 	go func() {
 		defer close(s.done)
-		place := newScreen(t.Context(), cfg, func() time.Time { return noon })
-		s.end, s.err = runScreen(t.Context(), place, tea.WithWindowSize(columns, rows), tea.WithoutSignalHandler())
+		s.end, s.err = runScreen(ctx, s.place, tea.WithWindowSize(columns, rows))
 	}()
 	t.Cleanup(func() {
 		_ = keys.CloseWithError(io.EOF)
@@ -118,53 +121,10 @@ func sit(t *testing.T, columns, rows int, environ ...string) *sitting {
 	return s
 }
 
-// text is what can be seen, and what has scrolled away above it.
-func (s *sitting) text() string {
-	var b strings.Builder
-	for y := range s.term.ScrollbackLen() {
-		var row strings.Builder
-		for x := range s.term.Width() {
-			if cell := s.term.ScrollbackCellAt(x, y); cell != nil {
-				row.WriteString(cell.Content)
-			}
-		}
-		b.WriteString(strings.TrimRight(row.String(), " ") + "\n")
-	}
-	for row := range strings.Lines(s.term.String()) {
-		b.WriteString(strings.TrimRight(row, " \n") + "\n")
-	}
-	return strings.Trim(b.String(), "\n") + "\n"
-}
-
 // see waits until all the texts can be seen, and returns the screen.
 func (s *sitting) see(texts ...string) string {
 	s.t.Helper()
-	return s.until(func(screen string) bool {
-		for _, text := range texts {
-			if !strings.Contains(screen, text) {
-				return false
-			}
-		}
-		return true
-	}, strings.Join(texts, ", "))
-}
-
-func (s *sitting) until(so func(string) bool, what string) string {
-	s.t.Helper()
-	late := time.After(20 * time.Second)
-	for {
-		s.mu.Lock()
-		screen, drawn := s.text(), s.drawn
-		s.mu.Unlock()
-		if so(screen) {
-			return screen
-		}
-		select {
-		case <-drawn:
-		case <-late:
-			s.t.Fatalf("the screen does not show %s:\n%s", what, screen)
-		}
-	}
+	return s.Await(texts...)
 }
 
 func (s *sitting) press(keys string) {
@@ -195,7 +155,7 @@ func (s *sitting) wants(what string) {
 			s.t.Errorf("the runtime was asked %q, want %q", got, what)
 		}
 	case <-time.After(20 * time.Second):
-		s.t.Fatalf("the runtime was not asked %q:\n%s", what, s.text())
+		s.t.Fatalf("the runtime was not asked %q:\n%s", what, s.Text())
 	}
 }
 
@@ -205,7 +165,7 @@ func (s *sitting) ends() (*bridge.Task, error) {
 	select {
 	case <-s.done:
 	case <-time.After(20 * time.Second):
-		s.t.Fatalf("the terminal has not ended:\n%s", s.text())
+		s.t.Fatalf("the terminal has not ended:\n%s", s.Text())
 	}
 	return s.end, s.err
 }

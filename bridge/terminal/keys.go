@@ -20,16 +20,19 @@ func (s *screen) press(k tea.KeyPressMsg) tea.Cmd {
 		s.mode = leaving
 		return nil
 	case pressed == "ctrl+z":
+		s.asleep = true
 		s.pen.lift()
 		return tea.Suspend
-	case pressed == "ctrl+d" && s.typed() == "":
+	case pressed == "ctrl+d" && s.draft.value() == "":
 		return s.leave()
 	case pressed == "enter":
 		return s.enter()
-	case s.typed() == "" && s.chooses(pressed):
-		return s.answer(pressed)
 	}
-	return s.edit(k)
+	cmd := s.draft.edit(k)
+	if s.calm && s.chooses() {
+		return tea.Batch(cmd, after(s.alone, chosenMsg{s.draft.edits}))
+	}
+	return cmd
 }
 
 // pressLeaving takes a key that says whether to cancel or to leave.
@@ -40,7 +43,7 @@ func (s *screen) pressLeaving(pressed string) tea.Cmd {
 	case "c":
 		s.mode = working
 		s.note = "canceling"
-		return s.attempt("", "", func() (string, error) { return "", s.deed.cancel(s.ctx) })
+		return s.attempt(didMsg{}, func() (string, error) { return "", s.deed.cancel(s.ctx) })
 	case "esc", "enter", "q", "n":
 		s.mode = working
 	}
@@ -53,93 +56,75 @@ func (s *screen) leave() tea.Cmd {
 	return nil
 }
 
-// chooses reports whether a key is the number of a choice.
-func (s *screen) chooses(pressed string) bool {
-	if s.dialogue == nil || s.dialogue.settled {
+// chooses reports whether the number of a choice stands in the line, and nothing else.
+func (s *screen) chooses() bool {
+	d := s.talk.dialogue
+	if d == nil || s.draft.secret || s.draft.astray() || !d.byKey() {
 		return false
 	}
-	_, ok := nth(s.dialogue.choices(), pressed)
+	_, ok := nth(d.choices(), s.draft.value())
 	return ok
 }
 
-// secret reports whether what is written now is not to be seen.
-func (s *screen) secret() bool {
-	if s.dialogue == nil {
-		return false
+// chosen makes the choice whose number has been alone in the line for a while.
+func (s *screen) chosen(m chosenMsg) tea.Cmd {
+	if s.mode != working || m.edits != s.draft.edits || !s.chooses() {
+		return nil
 	}
-	f := s.dialogue.field()
-	return f != nil && f.Secret
-}
-
-// typed is what stands in the line.
-func (s *screen) typed() string {
-	if s.secret() {
-		return s.hidden.Value()
-	}
-	return s.line.Value()
-}
-
-// edit has the line take a key, or what is pasted.
-func (s *screen) edit(m tea.Msg) (cmd tea.Cmd) {
-	if s.secret() {
-		s.hidden, cmd = s.hidden.Update(m)
-		return cmd
-	}
-	s.line, cmd = s.line.Update(m)
-	return cmd
+	return s.answer()
 }
 
 // enter sends what stands in the line: to a question, or to the turn.
 func (s *screen) enter() tea.Cmd {
-	text := s.typed()
+	d := s.talk.dialogue
 	switch {
-	case s.dialogue == nil && strings.TrimSpace(text) == "":
-		return nil
-	case s.dialogue == nil:
-		s.line.Reset()
-		return s.steer(text)
-	case s.dialogue.settled:
+	case s.draft.spoilt:
+		s.draft.spoilt, s.note = false, ""
+	case s.draft.astray():
+		s.draft.begun = s.draft.aim
+		s.note = "the question that you wrote this for has gone: Enter tells it to the turn"
+		if d != nil {
+			s.note = "a question has come while you wrote: Enter sends this as its answer"
+		}
+	case d == nil && strings.TrimSpace(s.draft.value()) == "":
+	case d == nil:
+		return s.steer()
+	case d.settled:
 		s.note = "the answer is on its way"
-		return nil
-	case s.early && text != "":
-		s.early = false
-		s.note = "a question has come while you wrote: Enter sends this as its answer"
-		return nil
+	default:
+		return s.answer()
 	}
-	return s.answer(text)
+	return nil
 }
 
-func (s *screen) steer(text string) tea.Cmd {
+func (s *screen) steer() tea.Cmd {
+	text := s.draft.take()
 	s.echo(text)
-	return s.attempt(text, "", func() (string, error) {
-		return s.deed.steer(s.ctx, text)
-	})
+	return s.attempt(didMsg{text: text}, func() (string, error) { return s.deed.steer(s.ctx, text) })
 }
 
 // answer gives the dialogue what was written, or chosen.
-func (s *screen) answer(text string) tea.Cmd {
-	secret := s.secret()
-	r, whole, err := s.dialogue.take(text)
-	s.line.Reset()
-	s.hidden.Reset()
-	s.early = false
+func (s *screen) answer() tea.Cmd {
+	d, secret := s.talk.dialogue, s.draft.secret
+	text := s.draft.take()
+	r, whole, err := d.take(text)
+	s.note = ""
 	if err != nil {
 		s.note = err.Error()
 		return nil
 	}
-	s.note = ""
 	if !secret {
-		s.echo(s.dialogue.said(text))
+		s.echo(d.said(text))
 	}
+	s.draft.turnTo(s.talk.asked(), s.talk.secret())
 	if !whole {
 		return nil
 	}
-	q := s.dialogue.question
-	back := r.words
-	if secret || len(s.dialogue.fields) > 0 {
-		back = "" // it is asked again
+	of := didMsg{question: d.question.RequestID, text: r.words, note: "answered"}
+	if len(d.fields) > 0 {
+		of.text = "" // it is asked again
 	}
-	return s.attempt(back, "answered", func() (string, error) { return "", s.deed.answer(s.ctx, q, r) })
+	return s.attempt(of, func() (string, error) { return "", s.deed.answer(s.ctx, d.question, r) })
 }
 
 // echo writes what the person has said.
@@ -154,13 +139,14 @@ func (s *screen) echo(text string) {
 }
 
 // attempt does something, and says what became of it.
-func (s *screen) attempt(text, note string, do func() (string, error)) tea.Cmd {
+func (s *screen) attempt(of didMsg, do func() (string, error)) tea.Cmd {
 	return func() tea.Msg {
 		how, err := do()
-		if how == "" {
-			how = note
+		if how != "" {
+			of.note = how
 		}
-		return didMsg{text: text, note: how, err: err}
+		of.err = err
+		return of
 	}
 }
 

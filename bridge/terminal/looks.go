@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/charmbracelet/colorprofile"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 )
 
 // A look is how a line looks.
@@ -30,15 +32,24 @@ type palette struct {
 }
 
 // marks are the signs that are not letters.
-type marks struct{ done, doing, open, prompt string }
+type marks struct{ done, doing, open, prompt, calls, thinks, between, more string }
 
 // paletteOf is what the terminal of an environment can show.
 func paletteOf(environ []string) palette {
-	p := palette{color: colorprofile.Env(environ) > colorprofile.ASCII, unicode: speaksUnicode(environ), marks: marks{"x", ">", " ", "> "}}
+	p := palette{color: !dumb(environ) && colorprofile.Env(environ) > colorprofile.ASCII, unicode: speaksUnicode(environ), marks: marks{"x", ">", " ", "> ", "-> ", "- ", " - ", "..."}}
 	if p.unicode {
-		p.marks = marks{"✓", "▸", "·", "› "}
+		p.marks = marks{"✓", "▸", "·", "› ", "→ ", "· ", " · ", "…"}
 	}
 	return p
+}
+
+// clip is the beginning of a text on one line.
+func (p palette) clip(text string, n int) string {
+	line := brief.Line(text, n)
+	if head, cut := strings.CutSuffix(line, "…"); cut && !p.unicode {
+		return head + p.marks.more
+	}
+	return line
 }
 
 // speaksUnicode reports whether the locale does.
@@ -52,6 +63,12 @@ func speaksUnicode(environ []string) bool {
 	return false
 }
 
+// dumb reports whether the terminal cannot move its cursor.
+func dumb(environ []string) bool {
+	term := valueOf(environ, "TERM")
+	return term == "" || term == "dumb"
+}
+
 // valueOf is that of a variable; of two of a name the last one counts.
 func valueOf(environ []string, name string) string {
 	value := ""
@@ -61,14 +78,6 @@ func valueOf(environ []string, name string) string {
 		}
 	}
 	return value
-}
-
-// said is a text of ours with signs that the terminal has. It may be wider for that.
-func (p palette) said(text string) string {
-	if p.unicode {
-		return text
-	}
-	return strings.NewReplacer("→", "->", "·", "-", "…", "...").Replace(text)
 }
 
 func (p palette) paint(l look, text string) string {

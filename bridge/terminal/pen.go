@@ -83,13 +83,15 @@ func (p *pen) wiped() string {
 	return up(p.at) + "\r" + ansi.EraseScreenBelow
 }
 
-// resized says that the terminal is of another width. Rows that it has broken are more of them now.
+// resized says that the terminal is of another width. Some break the rows that are too wide for it
+// anew, and some cut them off; so where there is such a row, only what is below the cursor is wiped
+// out, and nothing that was said goes.
 func (p *pen) resized(width int) {
-	if width <= 0 {
-		return
-	}
-	for _, w := range p.drawn[:min(p.at, len(p.drawn))] {
-		p.at += max(w-1, 0) / width
+	for _, w := range p.drawn {
+		if w >= width {
+			p.drawn, p.at = []int{0}, 0
+			return
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -25,7 +26,8 @@ type activity struct {
 
 // A scene is what is known of a task, and what of it is still to be written.
 type scene struct {
-	now func() time.Time
+	now  func() time.Time
+	look palette
 
 	state   a2a.TaskState
 	plan    []bridge.PlanStep
@@ -33,6 +35,7 @@ type scene struct {
 	asks    []bridge.Question
 	asked   string // the words of the question that was written last
 	login   string
+	queued  string // how many turns are ahead; "" if the task does not wait for its turn
 	tokens  float64
 
 	texts   texts
@@ -40,7 +43,7 @@ type scene struct {
 	written []row
 }
 
-func newScene(now func() time.Time) *scene { return &scene{now: now, texts: texts{}} }
+func newScene(now func() time.Time, look palette) *scene { return &scene{now: now, look: look} }
 
 func (s *scene) write(l look, text string) {
 	for line := range strings.SplitSeq(brief.Plain(text), "\n") {
@@ -101,6 +104,10 @@ func (s *scene) status(of a2a.TaskStatus, meta map[string]any) {
 	if usage, _ := meta["usage"].(map[string]any); usage != nil {
 		s.tokens, _ = usage["totalTokens"].(float64)
 	}
+	s.queued = ""
+	if ahead, ok := meta["ahead"].(float64); ok && meta["turn"] == "queued" {
+		s.queued = fmt.Sprintf("%.0f", ahead)
+	}
 	s.asks = bridge.Questions(of)
 	s.login = ""
 	if len(s.asks) > 0 && s.asks[0].Stale() {
@@ -145,6 +152,9 @@ func (s *scene) ask() {
 func (s *scene) step(of bridge.Step) {
 	if of.Type == "plan" {
 		s.plan = of.Steps
+		for i := range s.plan {
+			s.plan[i].Step = brief.Plain(s.plan[i].Step)
+		}
 		return
 	}
 	if of.Running() {
@@ -152,7 +162,7 @@ func (s *scene) step(of bridge.Step) {
 		return
 	}
 	s.running = slices.DeleteFunc(s.running, func(a activity) bool { return a.id == of.ID })
-	rows := rowsOf(of)
+	rows := s.rowsOf(of)
 	if len(rows) > 0 {
 		s.apart()
 	}
@@ -168,11 +178,11 @@ func (s *scene) begin(of bridge.Step) {
 	var text string
 	switch of.Type {
 	case "command":
-		text = "$ " + brief.Line(of.Command, mostShown)
+		text = "$ " + s.look.clip(of.Command, mostShown)
 	case "tool":
 		text = of.Called()
 	case "webSearch":
-		text = "search: " + brief.Line(of.Query, mostShown)
+		text = "search: " + s.look.clip(of.Query, mostShown)
 	default:
 		return
 	}
@@ -184,7 +194,7 @@ func (s *scene) begin(of bridge.Step) {
 
 // changes writes the diff, if there is a new one.
 func (s *scene) changes() {
-	for _, r := range diffRows(s.diff) {
+	for _, r := range diffRows(s.diff, s.look.marks.more) {
 		s.write(r.look, r.text)
 	}
 	s.diff = ""
@@ -194,14 +204,14 @@ func (s *scene) changes() {
 const mostShown = 300
 
 // rowsOf is what is written of something that has ended.
-func rowsOf(of bridge.Step) []row {
+func (s *scene) rowsOf(of bridge.Step) []row {
 	switch of.Type {
 	case "command":
 		look := faint
 		if of.ExitCode != nil && *of.ExitCode != 0 {
 			look = bad
 		}
-		return []row{{strong, "$ " + brief.Line(of.Command, mostShown)}, {look, "  " + of.Ended()}}
+		return []row{{strong, "$ " + s.look.clip(of.Command, mostShown)}, {look, "  " + of.Ended()}}
 	case "fileChange":
 		var rows []row
 		for _, c := range of.Changes {
@@ -209,11 +219,11 @@ func rowsOf(of bridge.Step) []row {
 		}
 		return rows
 	case "tool":
-		return []row{{faint, "→ " + of.Called() + " " + of.Ended()}}
+		return []row{{faint, s.look.marks.calls + of.Called() + " " + of.Ended()}}
 	case "webSearch":
-		return []row{{faint, "→ search: " + brief.Line(of.Query, mostShown)}}
+		return []row{{faint, s.look.marks.calls + "search: " + s.look.clip(of.Query, mostShown)}}
 	case "reasoning":
-		return []row{{faint, "· " + brief.Line(of.Text, 4*mostShown)}}
+		return []row{{faint, s.look.marks.thinks + s.look.clip(of.Text, 4*mostShown)}}
 	case "notice":
 		return []row{{warn, "! " + of.Text}}
 	case "turn":

@@ -6,9 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"charm.land/bubbles/v2/key"
-	"charm.land/bubbles/v2/textarea"
-	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
@@ -25,13 +22,19 @@ type (
 		task *bridge.Task
 		err  error
 	}
-	// didMsg is what became of something that the person has asked for with the words text.
+	// didMsg is what became of something that the person has asked for, with the words text, and for
+	// a question if it is not "".
 	didMsg struct {
-		text, note string
-		err        error
+		question, text, note string
+		err                  error
 	}
-	drawMsg   struct{}
-	secondMsg struct{}
+	// calmMsg says that a question has been there for a while.
+	calmMsg struct{ question string }
+	// chosenMsg says that a digit has been alone in the line for a while.
+	chosenMsg      struct{ edits int }
+	interruptedMsg struct{}
+	drawMsg        struct{}
+	secondMsg      struct{}
 )
 
 // A mode is what the keys are for.
@@ -51,17 +54,20 @@ type screen struct {
 	deed  deed
 	scene *scene
 	look  palette
+	talk  talk
+	draft *draft
 
-	mode     mode
-	dialogue *dialogue // the oldest question, if there is one
-	line     textarea.Model
-	hidden   textinput.Model // the line for a secret
-	early    bool            // what stands in the line was begun before the question came
-	note     string          // what became of the last deed, or why it was refused
-	away     error           // why the runtime is
+	mode mode
+	calm bool   // the question has been there for a while
+	note string // what became of the last deed, or why it was refused
+	away error  // why the runtime is
+	// How long a question has to be there before a digit answers it, and how long that has to be alone:
+	// who writes a sentence when it comes, or begins one with a digit, does not choose.
+	settles, alone time.Duration
 
 	pen           pen
 	due           bool // a drawing
+	asleep        bool // the program is suspended
 	width, height int
 	end           endedMsg
 	left          bool
@@ -70,9 +76,9 @@ type screen struct {
 func runScreen(ctx context.Context, s *screen, options ...tea.ProgramOption) (*bridge.Task, error) {
 	cfg := s.cfg
 	watching, stop := context.WithCancel(ctx)
-	program := tea.NewProgram(s, append(options, tea.WithContext(ctx),
+	program := tea.NewProgram(s, append(options, tea.WithContext(ctx), tea.WithoutSignalHandler(),
 		tea.WithInput(cfg.In), tea.WithOutput(muted(cfg.Out)), tea.WithEnvironment(cfg.Environ))...)
-	watched := make(chan struct{})
+	watched, heard := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(watched)
 		task, err := cfg.Runtime.Watch(watching, cfg.Task.TaskID, bridge.Sight{
@@ -81,50 +87,49 @@ func runScreen(ctx context.Context, s *screen, options ...tea.ProgramOption) (*b
 		})
 		program.Send(endedMsg{task, err})
 	}()
+	go func() {
+		defer close(heard)
+		select {
+		case <-cfg.Interrupted:
+			program.Send(interruptedMsg{})
+		case <-watching.Done():
+		}
+	}()
 	s.pen.put()
 	_, err := program.Run()
 	s.pen.lift()
 	stop()
 	<-watched
+	<-heard
 	switch {
-	case errors.Is(err, tea.ErrProgramKilled) && ctx.Err() != nil:
-		return nil, context.Cause(ctx)
+	case s.left || ctx.Err() != nil:
+		return nil, ErrLeft
 	case err != nil:
 		return nil, err
-	case s.left:
-		return nil, ErrLeft
+	case s.end.task == nil && s.end.err == nil:
+		return nil, errors.New("the terminal has ended before the task")
 	}
 	return s.end.task, s.end.err
 }
 
 func newScreen(ctx context.Context, cfg Config, now func() time.Time) *screen {
+	look := paletteOf(cfg.Environ)
 	s := &screen{
-		ctx: ctx, cfg: cfg, deed: deed{cfg.Runtime, cfg.Task.TaskID}, scene: newScene(now), look: paletteOf(cfg.Environ),
-		line: textarea.New(), hidden: textinput.New(), pen: pen{out: cfg.Out},
+		ctx: ctx, cfg: cfg, deed: deed{cfg.Runtime, cfg.Task.TaskID}, scene: newScene(now, look), look: look,
+		draft: newDraft(), pen: pen{out: cfg.Out}, settles: 600 * time.Millisecond, alone: 400 * time.Millisecond,
 	}
-	s.line.Prompt, s.line.ShowLineNumbers, s.line.CharLimit = "", false, 0
-	s.line.DynamicHeight, s.line.MaxHeight = true, mostTyped
-	s.line.KeyMap.InsertNewline = key.NewBinding(key.WithKeys("ctrl+j", "alt+enter"))
-	s.line.SetStyles(textarea.Styles{})
-	s.line.SetVirtualCursor(false)
-	s.line.Focus()
-	s.hidden.Prompt, s.hidden.EchoMode = "", textinput.EchoPassword
-	s.hidden.SetStyles(textinput.Styles{})
-	s.hidden.SetVirtualCursor(false)
-	s.hidden.Focus()
 	s.scene.write(strong, cfg.Task.TaskID+": "+cfg.Task.Prompt)
 	return s
 }
-
-// mostTyped bounds the rows of what is being written.
-const mostTyped = 5
 
 // Init implements [tea.Model].
 func (s *screen) Init() tea.Cmd { return eachSecond() }
 
 // eachSecond has the times on the screen go on.
-func eachSecond() tea.Cmd {
-	return tea.Tick(time.Second, func(time.Time) tea.Msg { return secondMsg{} })
+func eachSecond() tea.Cmd { return after(time.Second, secondMsg{}) }
+
+func after(d time.Duration, m tea.Msg) tea.Cmd {
+	return tea.Tick(d, func(time.Time) tea.Msg { return m })
 }
 
 // drawEach is how often the screen is drawn at most: much may come at once.
@@ -139,7 +144,7 @@ func (s *screen) Update(m tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := s.take(m)
 	if !s.due && s.width > 0 {
 		s.due = true
-		cmd = tea.Batch(cmd, tea.Tick(drawEach, func(time.Time) tea.Msg { return drawMsg{} }))
+		cmd = tea.Batch(cmd, after(drawEach, drawMsg{}))
 	}
 	return s, cmd
 }
@@ -151,27 +156,30 @@ func (s *screen) take(m tea.Msg) tea.Cmd {
 	switch m := m.(type) {
 	case tea.WindowSizeMsg:
 		s.width, s.height = m.Width, m.Height
+		s.draft.resize(m.Width - 4)
 		s.pen.resized(m.Width)
-		s.line.SetWidth(max(m.Width-4, 8))
-		s.hidden.SetWidth(max(m.Width-4, 8))
 	case tea.KeyPressMsg:
 		return s.press(m)
 	case tea.PasteMsg:
-		return s.edit(m)
+		return s.draft.edit(m)
+	case tea.ResumeMsg:
+		s.asleep = false
+		s.pen.put()
 	case sawMsg:
 		s.scene.see(m.event)
-		s.follow()
+		return s.follow()
 	case lostMsg:
-		s.away = m.err
+		s.away, s.note = m.err, ""
+	case interruptedMsg:
+		s.mode = max(s.mode, leaving)
+	case calmMsg:
+		s.calm = s.calm || m.question == s.talk.asked()
+	case chosenMsg:
+		return s.chosen(m)
 	case didMsg:
 		s.did(m)
 	case endedMsg:
-		s.end, s.mode = m, over
-		if m.err == nil {
-			s.scene.write(faint, strings.Join(s.cost(), " · "))
-		}
-	case tea.ResumeMsg:
-		s.pen.put()
+		s.ended(m)
 	case secondMsg:
 		if s.mode != over {
 			return eachSecond()
@@ -180,19 +188,17 @@ func (s *screen) take(m tea.Msg) tea.Cmd {
 	return nil
 }
 
-// follow has the dialogue be about the oldest question.
-func (s *screen) follow() {
-	if len(s.scene.asks) == 0 {
-		s.dialogue = nil
-		return
+// follow has the talk be about the oldest question, and the line be for it.
+func (s *screen) follow() tea.Cmd {
+	if !s.talk.follow(s.scene.asks) {
+		return nil
 	}
-	oldest := s.scene.asks[0]
-	if s.dialogue == nil || s.dialogue.question.RequestID != oldest.RequestID {
-		s.dialogue = newDialogue(oldest)
-		s.early = s.line.Value() != ""
-		s.note = ""
-		s.hidden.Reset()
+	s.note, s.calm = "", false
+	s.draft.turnTo(s.talk.asked(), s.talk.secret())
+	if s.draft.spoilt {
+		s.note = "the question has gone while you wrote, and none of that is sent: press Enter"
 	}
+	return after(s.settles, calmMsg{s.talk.asked()})
 }
 
 // did says what became of a deed. What was not done stands in the line again.
@@ -201,17 +207,25 @@ func (s *screen) did(m didMsg) {
 	if m.err == nil {
 		return
 	}
-	s.note = brief.Plain(m.err.Error())
-	if s.dialogue != nil {
-		s.dialogue = newDialogue(s.dialogue.question)
-	}
-	if s.line.Value() == "" {
-		s.line.SetValue(m.text)
+	s.note = brief.Plain(reason(m.err))
+	s.talk.again(m.question)
+	s.draft.turnTo(s.talk.asked(), s.talk.secret())
+	s.draft.putBack(m.text, m.question)
+}
+
+func (s *screen) ended(m endedMsg) {
+	s.end, s.mode = m, over
+	if m.err == nil {
+		s.scene.write(faint, strings.Join(s.cost(), s.look.marks.between))
+		s.scene.write(strong, ending(m.task))
 	}
 }
 
 // draw draws the screen, and ends the program when the task is over.
 func (s *screen) draw() tea.Cmd {
+	if s.asleep {
+		return nil
+	}
 	above := s.rows()
 	below, at := s.below()
 	if err := s.pen.draw(above, below, at); err != nil { // there is no terminal any more
@@ -228,15 +242,11 @@ func (s *screen) draw() tea.Cmd {
 func (s *screen) rows() []string {
 	var all []string
 	for _, r := range s.scene.take() {
-		text := r.text
-		if r.look != plain {
-			text = s.look.said(text)
-		}
-		for _, part := range wrap(text, s.width-1) {
+		for _, part := range fold(r.text, s.width-1) {
 			all = append(all, s.look.paint(r.look, part))
 		}
 	}
-	if parts := wrap(s.scene.unfinished(), s.width-1); len(parts) > 1 {
+	if parts := fold(s.scene.unfinished(), s.width-1); len(parts) > 1 {
 		last := len(parts) - 1
 		s.scene.texts.leave(parts[last])
 		all = append(all, parts[:last]...)

@@ -51,11 +51,11 @@ func TestScreenOfTheReadme(t *testing.T) {
 func TestKeyAnswers(t *testing.T) {
 	s := sit(t, 80, 24)
 	s.happens(mayRun("q1"))
-	s.see("rm -rf build", "[1] yes  [2] no  [3] cancel the turn")
+	s.see("rm -rf build", "[1] yes  [2] no  [3] cancel")
 	s.press("2")
 	s.wants("respond q1 decline")
 	s.happens(state(a2a.TaskStateWorking))
-	s.until(func(screen string) bool { return !strings.Contains(screen, "[1] yes") }, "no choices")
+	s.Until("no choices", func(screen string) bool { return !strings.Contains(screen, "[1] yes") })
 	s.happens(says("a", "as you like", false), state(a2a.TaskStateCompleted), &bridge.Task{TaskID: id, Status: bridge.Completed})
 	if end, err := s.ends(); err != nil || end.Status != bridge.Completed {
 		t.Errorf("ended as %+v, %v", end, err)
@@ -166,7 +166,7 @@ func TestAway(t *testing.T) {
 	s.happens(errAway)
 	s.see("the runtime is away")
 	s.happens(nil, says("a", "one\n", false), says("a", "two and three\nfour", true))
-	screen := s.until(func(screen string) bool { return strings.Contains(screen, "four") && !strings.Contains(screen, "away") }, "that it is back")
+	screen := s.Until("that it is back", func(screen string) bool { return strings.Contains(screen, "four") && !strings.Contains(screen, "away") })
 	if !strings.Contains(screen, "\none\ntwo and three\nfour\n") || strings.Count(screen, "one\n") != 1 {
 		t.Errorf("the screen:\n%s", screen)
 	}
@@ -194,13 +194,15 @@ func TestLongTexts(t *testing.T) {
 // TestHostileTexts has the terminal do nothing but show what codex, or its model, says.
 func TestHostileTexts(t *testing.T) {
 	s := sit(t, 80, 24)
-	evil := "\x1b]0;title\x07\x1b[2J\x1b[31m"
+	const evil = "\x1b]0;title\x07\x1b[2J\x1b[31m\u202e"
 	s.happens(says("a", evil+"text\n", false), command("inProgress", map[string]any{"command": evil + "x"}), plan("completed"),
 		step(map[string]any{"type": "plan", "steps": []any{map[string]any{"step": evil + "step", "status": 7}}}),
 		step(map[string]any{"type": "notice", "text": evil + "notice"}), step(map[string]any{"type": []any{}}))
-	screen := s.see("text", "notice", "step")
-	if !strings.Contains(screen, id) {
-		t.Errorf("the screen was wiped:\n%s", screen)
+	s.see("text", "notice", "step")
+	for _, bad := range []string{"\x1b]", "\x1b[2J", "\x1b[31m", "\u202e", "\x07"} {
+		if strings.Contains(s.Raw(), bad) {
+			t.Errorf("the terminal was given %q", bad)
+		}
 	}
 }
 
@@ -215,5 +217,129 @@ func TestNarrow(t *testing.T) {
 	screen := s.see("[1] yes", "Answer yes")
 	if strings.Count(screen, "plan: Plan") != 1 || strings.Count(screen, "\n>\n") != 1 {
 		t.Errorf("the screen:\n%s", screen)
+	}
+}
+
+// TestSentenceOfDigits: words that begin with the number of a choice are no choice.
+func TestSentenceOfDigits(t *testing.T) {
+	s := sit(t, 80, 24)
+	s.happens(mayRun("q1"))
+	s.see("[1] yes")
+	s.press("1. please do not\r")
+	s.wants("say q1 1. please do not")
+}
+
+// TestManyOptions are chosen with Enter, and so are those that are numbers themselves.
+func TestManyOptions(t *testing.T) {
+	for name, test := range map[string]struct {
+		labels []any
+		keys   string
+		want   string
+	}{
+		"twelve":  {[]any{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"}, "12\r", "say q1 l"},
+		"numbers": {[]any{"10", "2", "1"}, "2\r", "say q1 2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := sit(t, 100, 24)
+			var options []any
+			for _, label := range test.labels {
+				options = append(options, map[string]any{"label": label})
+			}
+			s.happens(question("codex asks: Which?", map[string]any{"id": "q1", "kind": "input", "questions": []any{
+				map[string]any{"id": "x", "question": "Which?", "options": options},
+			}}))
+			s.see("gives no answer")
+			s.press(test.keys)
+			s.wants(test.want)
+		})
+	}
+}
+
+// TestWordsOfAQuestionThatWent are told to the turn only when that is meant.
+func TestWordsOfAQuestionThatWent(t *testing.T) {
+	s := sit(t, 80, 24)
+	s.happens(mayRun("q1"))
+	s.see("[1] yes")
+	s.press("yes but")
+	s.see("› yes but")
+	s.happens(state(a2a.TaskStateWorking))
+	s.see("working")
+	s.press("\r")
+	s.see("wrote this for has gone")
+	s.press(" carefully\r")
+	s.wants("steer yes but carefully")
+}
+
+// TestSecretOfAQuestionThatWent goes nowhere.
+func TestSecretOfAQuestionThatWent(t *testing.T) {
+	s := sit(t, 80, 24)
+	s.happens(question("codex asks: The password?", map[string]any{"id": "q1", "kind": "input", "questions": []any{
+		map[string]any{"id": "pass", "question": "The password?", "secret": true},
+	}}))
+	s.see("gives no answer")
+	s.press("hunter2")
+	s.see("*******")
+	s.happens(state(a2a.TaskStateWorking))
+	s.see("none of that is sent")
+	s.press("secret\rsay hello\r")
+	s.wants("steer say hello")
+	if strings.Contains(s.Raw(), "secret") || strings.Contains(s.Raw(), "hunter") {
+		t.Errorf("the secret can be seen:\n%s", s.Text())
+	}
+}
+
+// TestRefusedWordsAreNotAnothersAnswer: words that were refused stand in the line, for what they were for.
+func TestRefusedWordsAreNotAnothersAnswer(t *testing.T) {
+	s := sit(t, 80, 24)
+	s.runtime.refuse = errors.New("respond to q1 first")
+	s.happens(state(a2a.TaskStateWorking))
+	s.see("working")
+	s.runtime.hold = make(chan struct{})
+	s.press("yes, keep it\r")
+	s.wants("steer yes, keep it")
+	s.happens(mayRun("q1"))
+	s.see("[1] yes")
+	close(s.runtime.hold)
+	s.see("respond to q1 first", "› yes, keep it\ncodex")
+	s.press("\r")
+	s.see("a question has come while you wrote")
+	if len(s.runtime.asked) > 0 {
+		t.Errorf("the runtime was asked %q", <-s.runtime.asked)
+	}
+}
+
+// TestLowTerminals draw what they can.
+func TestLowTerminals(t *testing.T) {
+	for _, size := range [][2]int{{80, 5}, {80, 1}, {5, 3}, {1, 1}, {20, 2}} {
+		s := sit(t, size[0], size[1])
+		s.happens(state(a2a.TaskStateWorking), says("a", "some words that are more than a row", false), plan("inProgress"), mayRun("q1"))
+		s.press("\x1b[200~one\ntwo\nthree\nfour\nfive\nsix\x1b[201~")
+		s.press("\x03\x03")
+		if _, err := s.ends(); !errors.Is(err, ErrLeft) {
+			t.Errorf("%v: ended with %v", size, err)
+		}
+	}
+}
+
+// TestBurst shows what comes last, of however many events.
+func TestBurst(t *testing.T) {
+	s := sit(t, 80, 24)
+	for range 3000 {
+		s.happens(says("a", "piece ", true))
+	}
+	s.happens(says("a", "last", true))
+	if screen := s.see("last"); strings.Count(screen, "piece") != 3000 {
+		t.Errorf("%d pieces can be seen", strings.Count(screen, "piece"))
+	}
+}
+
+// TestEndOfTheContext leaves, whatever the terminal does.
+func TestEndOfTheContext(t *testing.T) {
+	s := sit(t, 80, 24)
+	s.happens(state(a2a.TaskStateWorking))
+	s.see("working")
+	s.stop()
+	if end, err := s.ends(); end != nil || !errors.Is(err, ErrLeft) {
+		t.Errorf("ended as %v, %v", end, err)
 	}
 }

@@ -28,8 +28,8 @@ type Config struct {
 	Environ []string
 	// Plain writes each thing once, below the one before.
 	Plain bool
-	// Interrupted is closed when Ctrl-C is pressed the first time, where the terminal does not give
-	// us the key itself: when Plain.
+	// Interrupted is closed with the first SIGINT: when Ctrl-C is pressed where the terminal does not
+	// give us the key itself. May be nil.
 	Interrupted <-chan struct{}
 }
 
@@ -37,10 +37,10 @@ type Config struct {
 var ErrLeft = errors.New("left")
 
 // Run shows a task until it has ended, and returns how. It is an error if the person leaves
-// before ([ErrLeft]), or if the runtime is away for too long.
+// before ([ErrLeft]), which the end of ctx is, too, or if the runtime is away for too long.
 func Run(ctx context.Context, cfg Config) (*bridge.Task, error) {
-	if cfg.Plain {
-		return newPlain(cfg).run(ctx)
+	if cfg.Plain || dumb(cfg.Environ) {
+		return newPlain(cfg, time.Now).run(ctx)
 	}
 	return runScreen(ctx, newScreen(ctx, cfg, time.Now))
 }
@@ -76,8 +76,28 @@ func (d deed) answer(ctx context.Context, q bridge.Question, r reply) error {
 		_, err := d.runtime.Say(ctx, d.task, q.RequestID, r.words)
 		return err
 	}
-	_, err := d.runtime.Do(ctx, bridge.Args{Action: "respond", TaskID: d.task, Instruction: q.RequestID, Decision: r.decision})
+	args := bridge.Args{Action: "respond", TaskID: d.task, Instruction: q.RequestID, Decision: r.decision}
+	if r.decision == "" {
+		args.Answers = map[string]any{}
+	}
+	_, err := d.runtime.Do(ctx, args)
 	return err
+}
+
+// reason says why something was not done, as far as that is known.
+func reason(err error) string {
+	if _, lost := errors.AsType[*bridge.UnreachableError](err); lost {
+		return "no answer came, so it may have arrived or not: look before you send it again (" + err.Error() + ")"
+	}
+	return err.Error()
+}
+
+// ending is the last line, of how a task has ended.
+func ending(t *bridge.Task) string {
+	if t.Error != nil {
+		return t.TaskID + " " + t.Status + ": " + *t.Error
+	}
+	return t.TaskID + " " + t.Status
 }
 
 // cancel ends the task, with the commands that it runs.

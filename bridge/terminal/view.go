@@ -8,6 +8,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/bridge"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 )
 
 // How many rows what is so now may have.
@@ -35,27 +36,22 @@ func (s *screen) below() (rows []string, at cursor) {
 		rows = append(rows, "")
 	}
 	rows = append(rows, more...)
-	line, at := s.typing()
-	rows = rows[max(len(rows)+len(line)+1-s.height, 0):] // of what has no room the beginning is left out
+	line, at := s.draft.rows(s.look.marks.prompt)
+	if room := max(s.height-1, 1); len(line) > room {
+		at.row = max(at.row-len(line)+room, 0)
+		line = line[len(line)-room:]
+	}
+	over := len(rows) + len(line) + 1 - s.height
+	rows = rows[min(max(over, 0), len(rows)):] // of what has no room the beginning is left out
 	at.row += len(rows)
-	return append(append(rows, line...), s.bottom()), at
-}
-
-// typing is the line, in as many rows as it has, and where the cursor is in it.
-func (s *screen) typing() (rows []string, at cursor) {
-	text, where := s.line.View(), s.line.Cursor()
-	if s.secret() {
-		text, where = s.hidden.View(), s.hidden.Cursor()
+	rows = append(rows, line...)
+	if s.height > len(rows) {
+		rows = append(rows, s.bottom())
 	}
-	prompt := s.look.marks.prompt
-	for row := range strings.SplitSeq(text, "\n") {
-		rows = append(rows, prompt+strings.TrimRight(row, " "))
-		prompt = strings.Repeat(" ", ansi.StringWidth(prompt))
+	for i, row := range rows {
+		rows[i] = ansi.Truncate(row, max(s.width-1, 1), "")
 	}
-	if where != nil {
-		at = cursor{where.Y, where.X}
-	}
-	at.column += ansi.StringWidth(prompt)
+	at.column = min(at.column, max(s.width-2, 0))
 	return rows, at
 }
 
@@ -98,43 +94,40 @@ func shownOf(plan []bridge.PlanStep) []bridge.PlanStep {
 func (s *screen) wanted() []string {
 	var rows []string
 	if s.note != "" {
-		for _, part := range wrap(s.look.said(s.note), s.width-1) {
+		for _, part := range fold(s.note, s.width-1) {
 			rows = append(rows, s.look.paint(faint, part))
 		}
 		rows = rows[:min(len(rows), mostNoted)]
 	}
+	d := s.talk.dialogue
 	switch {
 	case s.mode == leaving:
-		return append(rows, s.look.paint(asks, s.fit("Cancel the task, or leave it at work?  [c] cancel  [l] leave  [Esc] stay")))
-	case s.dialogue == nil || s.dialogue.settled:
+		return append(rows, s.look.paint(asks, s.fit("[c] cancel the task  [l] leave it at work  [Esc] stay")))
+	case d == nil || d.settled || !s.calm: // what is shown can be chosen
 		return rows
 	}
 	if more := len(s.scene.asks) - 1; more > 0 {
 		rows = append(rows, s.look.paint(faint, s.fit(fmt.Sprintf("%d more questions wait behind this one", more))))
 	}
-	for _, part := range wrap(s.offer(), s.width-1) {
+	for _, part := range fold(brief.Plain(offer(d)), s.width-1) {
 		rows = append(rows, s.look.paint(asks, part))
 	}
 	return rows
 }
 
 // offer is how the question is answered.
-func (s *screen) offer() string {
+func offer(d *dialogue) string {
 	var words []string
-	if f := s.dialogue.field(); f != nil && len(s.dialogue.fields) > 1 {
-		words = append(words, f.Text)
+	if f := d.field(); f != nil && len(d.fields) > 1 {
+		words = append(words, strings.Join(strings.Fields(f.Text), " "))
 	}
-	for i, c := range s.dialogue.choices() {
-		words = append(words, fmt.Sprintf("[%d] %s", i+1, c.label))
-	}
-	return strings.Join(append(words, s.dialogue.hint()), "  ")
+	return strings.Join(append(append(words, d.offers()...), d.hint()), "  ")
 }
 
 // bottom is the row of what is always worth knowing.
 func (s *screen) bottom() string {
-	words := append([]string{s.cfg.Task.TaskID, s.doing()}, s.cost()...)
-	words = append(words, "Ctrl-C to leave")
-	return s.look.paint(faint, s.fit(strings.Join(words, " · ")))
+	words := append([]string{brief.Plain(s.cfg.Task.TaskID), s.doing()}, s.cost()...)
+	return s.look.paint(faint, s.fit(strings.Join(append(words, "Ctrl-C to leave"), s.look.marks.between)))
 }
 
 // cost is what the task has taken so far: time, and tokens as far as they are known.
@@ -153,10 +146,12 @@ func (s *screen) doing() string {
 	switch {
 	case s.away != nil:
 		return "the runtime is away, coming back to it"
-	case s.dialogue != nil:
+	case s.talk.dialogue != nil:
 		return "asks"
 	case s.scene.login != "":
 		return "waits for a login"
+	case s.scene.queued != "":
+		return "waits, " + s.scene.queued + " ahead"
 	case len(s.scene.state) == 0:
 		return "starting"
 	}
@@ -173,13 +168,6 @@ func thousands(n float64) string {
 // fit is a text in one row, with what must be seen of it behind.
 func (s *screen) fit(text string, behind ...string) string {
 	end := strings.Join(behind, "")
-	text = s.look.said(strings.ReplaceAll(text, "\n", " "))
-	return ansi.Truncate(text, max(s.width-1-ansi.StringWidth(end), 1), s.look.said("…")) + end
+	text = untabbed(strings.ReplaceAll(text, "\n", " "))
+	return ansi.Truncate(text, max(s.width-1-ansi.StringWidth(end), 1), s.look.marks.more) + end
 }
-
-// wrap is a line in rows of a width. There is at least one.
-func wrap(text string, width int) []string {
-	return strings.Split(ansi.Wrap(untabbed(text), max(width, 1), ""), "\n")
-}
-
-func untabbed(text string) string { return strings.ReplaceAll(text, "\t", "    ") }

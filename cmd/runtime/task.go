@@ -27,7 +27,7 @@ type taskStart struct {
 	Prompt         []string `arg:"" optional:"" help:"What codex is to do."`
 	Watch          bool     `help:"Stay, and show the task until it has ended; exit 0 only if it is completed. So it is on a terminal."`
 	Detach         bool     `help:"Print the id and return, on a terminal, too."`
-	Attach         string   `placeholder:"id" help:"Work at that task, which anybody may have started, in place of a new one. The prompt, if there is one, is told to it."`
+	Attach         *string  `placeholder:"id" help:"Work at that task, also of another client, in place of a new one. The prompt, if there is one, is told to it."`
 	Plain          bool     `help:"On a terminal: write each thing once and below the one before, without colours, as screen readers need it."`
 	ID             string   `placeholder:"id" help:"An id of your own, codex-<12 hex digits>: a start that is repeated with it runs once."`
 	Cwd            string   `placeholder:"dir" help:"Directory to work in, under the runtime's. Default: that one."`
@@ -91,10 +91,13 @@ func (p *program) task(ctx context.Context, command string, c *taskCommands) int
 	switch {
 	case command == "watch":
 		return p.watch(ctx, client, c.Watch)
-	case command == "start" && c.Start.Attach != "":
+	case command == "start" && c.Start.Attach != nil:
 		return p.attach(ctx, client, c.Start)
 	}
 	args, asJSON, err := c.args(command)
+	if c.Start.Watch && c.Start.Detach {
+		err = errors.New("--watch and --detach cannot stand together")
+	}
 	if err != nil {
 		p.complain(err.Error(), "runtime task "+command+" --help")
 		return exitUsage

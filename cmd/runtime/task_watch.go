@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/mattn/go-isatty"
@@ -67,17 +69,14 @@ func (p *program) place() bool {
 
 // work has a person work at a task until it has ended, or they leave.
 func (p *program) work(ctx context.Context, client *bridge.Client, id string, plain bool) int {
-	answer, err := client.Do(ctx, bridge.Args{Action: "status", TaskID: id})
-	if err != nil {
-		return p.taskFailed(err, false)
+	known, code := p.known(ctx, client, id)
+	if known == nil {
+		return code
 	}
-	known, ok := answer.(bridge.TaskAnswer)
-	if !ok {
-		return p.answer(answer, false)
-	}
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP) // the terminal gets back the mode that it had
+	defer stop()
 	end, err := terminal.Run(ctx, terminal.Config{
-		Runtime: client, Task: known.Task, In: p.stdin, Out: p.stdout, Environ: p.environ,
-		Plain: plain || dumb(p.environ), Interrupted: quitOf(ctx),
+		Runtime: client, Task: known, In: p.stdin, Out: p.stdout, Environ: p.environ, Plain: plain, Interrupted: quitOf(ctx),
 	})
 	if errors.Is(err, terminal.ErrLeft) {
 		_, _ = fmt.Fprintf(p.stderr, "runtime: %s goes on without you\n  hint: runtime task watch %s comes back to it\n", id, id)
@@ -86,30 +85,52 @@ func (p *program) work(ctx context.Context, client *bridge.Client, id string, pl
 	if err != nil {
 		return p.taskFailed(err, false)
 	}
-	printer := &bridge.Printer{Out: p.stdout, Color: !plain && logging.IsTerminal(p.stdout)}
-	printer.End(end)
 	return p.ended(end)
+}
+
+// known is a task as it is, or nil and the exit code.
+func (p *program) known(ctx context.Context, client *bridge.Client, id string) (*bridge.Task, int) {
+	ctx, release := untilQuit(ctx)
+	defer release()
+	answer, err := client.Do(ctx, bridge.Args{Action: "status", TaskID: id})
+	if err != nil {
+		return nil, p.taskFailed(err, false)
+	}
+	if known, ok := answer.(bridge.TaskAnswer); ok {
+		return known.Task, exitOK
+	}
+	return nil, p.answer(answer, false)
 }
 
 // attach works at a task that is there, and tells it the prompt first.
 func (p *program) attach(ctx context.Context, client *bridge.Client, s taskStart) int {
+	if problem := s.beside(); problem != "" {
+		p.complain(problem, "runtime task start --help")
+		return exitUsage
+	}
 	if len(s.Prompt) > 0 {
 		hurried, release := untilQuit(ctx)
-		_, err := client.Do(hurried, bridge.Args{Action: "steer", TaskID: s.Attach, Instruction: strings.Join(s.Prompt, " ")})
+		_, err := client.Do(hurried, bridge.Args{Action: "steer", TaskID: *s.Attach, Instruction: strings.Join(s.Prompt, " ")})
 		release()
 		if err != nil {
 			return p.taskFailed(err, s.JSON)
 		}
 	}
-	return p.watch(ctx, client, taskWatch{ID: s.Attach, JSON: s.JSON, Plain: s.Plain})
+	return p.watch(ctx, client, taskWatch{ID: *s.Attach, JSON: s.JSON, Plain: s.Plain})
 }
 
-// dumb reports whether the terminal cannot move its cursor.
-func dumb(environ []string) bool {
-	for _, v := range environ {
-		if name, value, _ := strings.Cut(v, "="); name == "TERM" && value != "dumb" && value != "" {
-			return false
+// beside says what cannot stand beside --attach.
+func (s taskStart) beside() string {
+	if *s.Attach == "" {
+		return "--attach names no task"
+	}
+	for name, given := range map[string]bool{
+		"--detach": s.Detach, "--id": s.ID != "", "--cwd": s.Cwd != "", "--model": s.Model != "", "--sandbox": s.Sandbox != "",
+		"--approval-policy": s.ApprovalPolicy != "", "--notify": s.Notify != "",
+	} {
+		if given {
+			return name + " is for a new task, and --attach goes on with one that is there"
 		}
 	}
-	return true
+	return ""
 }

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package screentest
+
+import "golang.org/x/sys/unix"
+
+const getTermios = unix.TIOCGETA
