@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -61,7 +62,15 @@ func (p *plainPlace) run(ctx context.Context) (*bridge.Task, error) {
 	}
 	go p.watch(ctx, send)
 	go readLines(p.cfg.In, send)
-	go p.work(ctx)
+	worked := make(chan struct{})
+	go func() {
+		defer close(worked)
+		for do := range p.deeds {
+			do()
+		}
+	}()
+	noMore := sync.OnceFunc(func() { close(p.deeds) })
+	defer noMore()
 	p.say(p.cfg.Task.TaskID + ": " + p.cfg.Task.Prompt)
 	p.say("A line that you write goes to codex. Ctrl-C asks whether to cancel or to leave; Ctrl-D leaves.")
 	interrupted := p.cfg.Interrupted
@@ -72,6 +81,8 @@ func (p *plainPlace) run(ctx context.Context) (*bridge.Task, error) {
 				return end.task, p.ended(end)
 			}
 			if p.take(ctx, m, send) {
+				noMore()
+				p.finish(ctx, come, worked)
 				return nil, ErrLeft
 			}
 		case <-ctx.Done():
@@ -99,11 +110,16 @@ func (p *plainPlace) watch(ctx context.Context, send func(any)) {
 	send(endedMsg{task, err})
 }
 
-func (p *plainPlace) work(ctx context.Context) {
+// finish waits until all is done that the person has asked for.
+func (p *plainPlace) finish(ctx context.Context, come <-chan any, worked <-chan struct{}) {
 	for {
 		select {
-		case do := <-p.deeds:
-			do()
+		case m := <-come:
+			if did, ok := m.(didMsg); ok {
+				p.did(did)
+			}
+		case <-worked:
+			return
 		case <-ctx.Done():
 			return
 		}
