@@ -8,9 +8,11 @@
 //
 // # What is where
 //
-//   - scene.go: what is known of the task, and what of it is still to be written; knows no terminal
-//   - dialogue.go: leads through a question until there is an answer to it; neither does it
-//   - screen.go, keys.go, view.go: the first way, a program of the library bubbletea
+//   - scene.go, texts.go: what is known of the task, and what of it is still to be written
+//   - talk.go, dialogue.go: the question that is asked, led through until there is an answer to it;
+//     neither knows a terminal
+//   - screen.go, keys.go, view.go: the first way, a program of the library bubbletea; draft.go is the
+//     line that is written in, pen.go draws, fold.go breaks lines
 //   - plain.go: the second
 //
 // Leaving never cancels: a task belongs to the runtime.
