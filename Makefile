@@ -7,7 +7,7 @@ BENCH   ?= latest
 LDFLAGS := -s -w -X main.version=$(VERSION)
 TOOL    := go tool -modfile=tools/go.mod
 
-.PHONY: help needs build codex compat pin run doctor test test-all check-deploy first-minutes interop moved try image bases image-test lint bench bench-against sim sim-mutations chaos hostile fuzz vuln release release-check screenshots clean
+.PHONY: help needs build codex compat pin run doctor test test-all check-deploy first-minutes interop moved try image bases image-test lint bench bench-against sim sim-mutations chaos hostile fuzz vuln release release-check screenshots screens clean
 
 help: ## what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -119,6 +119,10 @@ release-check: ## build every archive twice, from nothing, and compare
 
 screenshots: codex ## the pictures of the console in docs/images; needs Chromium
 	SCREENSHOTS=$(CURDIR)/docs/images go test ./e2e/browser -run TestPictures -count=1
+
+screens: codex ## what the terminal showed in its tests, as text, under .tools/screens
+	mkdir -p .tools/screens
+	go test ./e2e -run '^TestTerminal' -count=1 -artifacts -outputdir $(CURDIR)/.tools/screens
 
 clean: ## what was built, and the installed codex
 	rm -rf bin dist .tools

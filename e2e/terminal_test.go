@@ -57,7 +57,7 @@ func TestTerminal(t *testing.T) {
 	s.Type("1")
 	s.Await("› yes", "exit 0", "working")
 	s.Type("say instead" + screentest.Enter)
-	s.Await("› say instead", "in the turn that runs")
+	s.Await("› say instead")
 	keep(t, "steered", s)
 	if code := s.Exit(); code != 0 {
 		t.Errorf("exit code %d", code)
