@@ -70,24 +70,9 @@ func (b buttons) List(ctx context.Context) ([]requests.Listed, error) {
 	}
 	out := make([]requests.Listed, 0, len(all))
 	for _, a := range all {
-		out = append(out, requests.Listed{ID: a.ID, Question: a.Task, State: stateOf(a)})
+		out = append(out, requests.Listed{ID: a.ID, Question: a.Task, State: requests.StateOf(a.Status, a.DecidedBy)})
 	}
 	return out, nil
-}
-
-// lapsed is who decides an approval that was not decided in time.
-const lapsed = "auto-expired"
-
-func stateOf(a platform.Approval) requests.State {
-	switch {
-	case a.Status == "approved" && a.DecidedBy != platform.Decided:
-		return requests.Approved
-	case a.Status == "denied" && (a.DecidedBy == lapsed || a.DecidedBy == platform.Decided):
-		return requests.Lapsed
-	case a.Status == "denied":
-		return requests.Denied
-	}
-	return requests.Pending
 }
 
 // Close implements [requests.Platform].

@@ -191,7 +191,7 @@ func (d *Desk) read(ctx context.Context) error {
 
 func (d *Desk) take(ctx context.Context, row store.Delivery) error {
 	if r := d.open[row.ID]; r != nil {
-		r.seen = true
+		r.seen, r.row.Target, r.row.Tries = true, row.Target, row.Tries
 		return nil
 	}
 	if !d.cfg.Mine(row.Conversation) {

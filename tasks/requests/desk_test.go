@@ -232,3 +232,16 @@ func TestLostAnswerBehindALapsed(t *testing.T) {
 		}
 	})
 }
+
+// TestSentOneThatLapsed is put up again when the engine has said that it is up nowhere.
+func TestSentOneThatLapsed(t *testing.T) {
+	in(t, func(r *room) {
+		r.sends = true
+		r.ask("q")
+		_ = r.AimDelivery(t.Context(), 1, "")
+		r.desk.Wake()
+		if r.pass(s); len(r.puts) != 2 || !slices.Equal(r.left(), []string{"requests/id-2"}) {
+			t.Errorf("put up %d times, left are %q", len(r.puts), r.left())
+		}
+	})
+}

@@ -131,7 +131,9 @@ func (r *room) AimDelivery(_ context.Context, id int64, target string) (err erro
 	r.set(func() {
 		if err = r.ill; err == nil {
 			r.rows[id].Target = target
-			r.rows[id].Tries++
+			if target != "" {
+				r.rows[id].Tries++
+			}
 		}
 	})
 	return err
