@@ -106,7 +106,7 @@ func (e *Engine) press(ctx context.Context, req *a2a.SendMessageRequest, in *inc
 			e.log.Error("a request to the user could not be looked up", "err", err)
 			return
 		}
-		if err == nil {
+		if err == nil && w.areOne(row.Conversation, in.message.ContextID) {
 			name, of, found = id, row, found+1
 		}
 	}
@@ -119,6 +119,11 @@ func (e *Engine) press(ctx context.Context, req *a2a.SendMessageRequest, in *inc
 func passesOn(from origin.Sender, req *a2a.SendMessageRequest) bool {
 	own := origin.Said(req.Message.Metadata, "source_type") != nil || origin.Said(req.Metadata, "source_type") != nil
 	return !from.IsApart() && (from.Kind != origin.Platform || !own)
+}
+
+// areOne reports whether two conversations are of one workspace: the buttons of one are not another's user's.
+func (w *Workspace) areOne(a, b string) bool {
+	return w.Of == nil || w.Of(a) >= 0 && w.Of(a) == w.Of(b)
 }
 
 func (e *Engine) pressed(ctx context.Context, in *incoming, said requests.Said, name string, row store.Delivery) {

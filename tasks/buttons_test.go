@@ -183,6 +183,28 @@ func TestDecideOverARestart(t *testing.T) {
 	}
 }
 
+// TestPressInAnotherWorkspace: the user of one has no part in what is asked in another of the same channel.
+func TestPressInAnotherWorkspace(t *testing.T) {
+	m := buttoned(t)
+	m.change = append(m.change, func(c *tasks.Config) {
+		c.Workspace.Of = func(conversation string) int { return strings.Index("ab", conversation[:1]) }
+	})
+	m.restart()
+	begin(t, m.e, request("m1", "a-canvas", "hi"))
+	m.r.next(t).start().pose("q1", "command", "May I q1?", agent.Accept, agent.Decline)
+	m.up("q1", name)
+	for i, in := range []string{"b-canvas", "none", "a-other"} {
+		press := pressed("p"+in, "Request "+name+" was approved.", map[string]any{"source": "platform"})
+		press.Message.ContextID = in
+		if _, err := m.e.SendMessage(t.Context(), press); err != nil {
+			t.Fatal(err)
+		}
+		if got := m.asker.answered(); (got != "") != (i == 2) {
+			t.Errorf("a press in %s answers %q", in, got)
+		}
+	}
+}
+
 // TestTimeIsUp: that decides nothing, and has the request put up again; so does nothing that is about two.
 func TestTimeIsUp(t *testing.T) {
 	m := buttoned(t)
