@@ -24,6 +24,6 @@
 //
 // # Ownership and concurrency
 //
-// [Desk.Run] is one goroutine, which owns all that is not in the journal. Wake may be called from
-// anywhere. One desk serves one workspace, so one whose platform hangs holds no other up.
+// [Board.Run] is one goroutine, which owns all that is not in the journal. Wake may be called from
+// anywhere. One board serves one workspace, so one whose platform hangs holds no other up.
 package requests

@@ -22,8 +22,8 @@ func TestMain(m *testing.M) { leaktest.Main(m) }
 type room struct {
 	t     *testing.T
 	start time.Time
-	stop  func() // the desk that runs
-	desk  *requests.Desk
+	stop  func() // the board that runs
+	board *requests.Board
 
 	mu    sync.Mutex // guards the fields below
 	rows  map[int64]*row
@@ -48,7 +48,7 @@ type row struct {
 	dead bool
 }
 
-// in runs a test with a desk that runs.
+// in runs a test with a board that runs.
 func in(t *testing.T, test func(r *room)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -59,14 +59,14 @@ func in(t *testing.T, test func(r *room)) {
 	})
 }
 
-// run starts a desk, as a process does.
+// run starts a board, as a process does.
 func (r *room) run() {
-	r.desk = requests.New(requests.Config{Journal: r, Platform: r, Decide: r.decide})
+	r.board = requests.New(requests.Config{Journal: r, Platform: r, Decide: r.decide})
 	ctx, cancel := context.WithCancel(r.t.Context())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		r.desk.Run(ctx)
+		r.board.Run(ctx)
 	}()
 	r.stop = func() { cancel(); <-done }
 	synctest.Wait()
@@ -86,7 +86,7 @@ func (r *room) ask(question string) {
 		d.ID, d.Task, d.Created = int64(len(r.rows)+1), "t", time.Now()
 		r.rows[d.ID] = &row{Delivery: d}
 	})
-	r.desk.Wake()
+	r.board.Wake()
 	synctest.Wait()
 }
 

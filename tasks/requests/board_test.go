@@ -174,7 +174,7 @@ func TestPlatformThatWillNot(t *testing.T) {
 	})
 }
 
-// TestSlowPlatform is not waited for without an end, and the desk ends at once when it is told to.
+// TestSlowPlatform is not waited for without an end, and the board ends at once when it is told to.
 func TestSlowPlatform(t *testing.T) {
 	in(t, func(r *room) {
 		r.takes = time.Hour
@@ -239,7 +239,7 @@ func TestSentOneThatLapsed(t *testing.T) {
 		r.sends = true
 		r.ask("q")
 		_ = r.AimDelivery(t.Context(), 1, "")
-		r.desk.Wake()
+		r.board.Wake()
 		if r.pass(s); len(r.puts) != 2 || !slices.Equal(r.left(), []string{"requests/id-2"}) {
 			t.Errorf("put up %d times, left are %q", len(r.puts), r.left())
 		}
