@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/deliver"
@@ -87,6 +89,7 @@ type request struct {
 	shown  Request
 	unsure bool      // it may have been put up already
 	failed int       // tries in a row, of one step
+	missed time.Time // since when the list has it no more
 	due    time.Time // of the next
 	seen   bool      // in this round
 }
@@ -143,16 +146,20 @@ func (b *Board) round(ctx context.Context) time.Duration {
 	}
 	b.blinded = false
 	list := b.list(ctx)
-	for id, r := range b.open {
+	began := time.Now()
+	for _, r := range b.inOrder() {
 		if time.Until(r.due) > 0 {
 			continue
+		}
+		if time.Since(began) > soon { // the platform is slow: decisions are looked for between its answers
+			return 0
 		}
 		done, err := b.step(ctx, r, list)
 		switch {
 		case ctx.Err() != nil:
 			return retry
 		case done:
-			delete(b.open, id)
+			delete(b.open, r.row.ID)
 		case err != nil:
 			b.failed(r, err)
 		default:
@@ -160,6 +167,16 @@ func (b *Board) round(ctx context.Context) time.Duration {
 		}
 	}
 	return b.next()
+}
+
+// inOrder are the requests: first those that are up, whose decision may be there, then those that wait longest.
+func (b *Board) inOrder() []*request {
+	return slices.SortedFunc(maps.Values(b.open), func(x, y *request) int {
+		if (x.row.Target == "") != (y.row.Target == "") {
+			return cmp.Compare(y.row.Target, x.row.Target)
+		}
+		return cmp.Or(x.due.Compare(y.due), cmp.Compare(x.row.ID, y.row.ID))
+	})
 }
 
 // read takes up the rows that are new, and lets go of those that are not there any more.

@@ -33,9 +33,11 @@ type room struct {
 	listed []requests.Listed // the newest last
 	sends  bool              // the platform keeps no list
 	takes  time.Duration     // each call of the platform
+	hangs  time.Duration     // each request that is put up
 	lost   int               // answers to so many requests are lost
 	refuse error             // of every call
 	puts   []time.Duration
+	put    []string // the questions
 	looks  []time.Duration
 	closed []string
 
@@ -166,7 +168,7 @@ var errLost = errors.New("the answer is lost")
 
 func (r *room) Put(ctx context.Context, q requests.Request) (id string, listed bool, err error) {
 	r.set(func() {
-		r.puts = append(r.puts, time.Since(r.start))
+		r.puts, r.put = append(r.puts, time.Since(r.start)), append(r.put, q.Question)
 		if err = r.refuse; err != nil {
 			return
 		}
@@ -179,7 +181,7 @@ func (r *room) Put(ctx context.Context, q requests.Request) (id string, listed b
 			err = errLost
 		}
 	})
-	if !sleep.For(ctx, r.takes) {
+	if !sleep.For(ctx, r.takes+r.hangs) {
 		return "", false, context.Cause(ctx)
 	}
 	return id, !r.sends, err

@@ -24,8 +24,13 @@ func (b *Board) step(ctx context.Context, r *request, list map[string]Listed) (d
 	if !ok || list == nil { // the decision is sent, or the list was not read
 		return false, nil
 	}
-	switch at, known := list[id]; {
-	case !known, at.State == Pending:
+	at, known := list[id]
+	if !known {
+		return b.missing(ctx, r, id, list)
+	}
+	r.missed = time.Time{}
+	switch {
+	case at.State == Pending:
 		return false, nil
 	case at.State == Lapsed:
 		return b.put(ctx, r, list)
@@ -33,6 +38,26 @@ func (b *Board) step(ctx context.Context, r *request, list map[string]Listed) (d
 		return b.decide(ctx, r, id, at.State == Approved)
 	}
 }
+
+// missing puts a request up again that the list has no more, as where many others were put up since: a decision on
+// it would not be seen. So its old buttons go first.
+func (b *Board) missing(ctx context.Context, r *request, id string, list map[string]Listed) (done bool, err error) {
+	if r.missed.IsZero() {
+		r.missed = time.Now()
+	}
+	if time.Since(r.missed) < missedFor || r.row.Tries >= most {
+		return false, nil
+	}
+	closing, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	if err := b.cfg.Platform.Close(closing, id); err != nil && deliver.VerdictOn(err) != deliver.Refused {
+		return false, err
+	}
+	return b.put(ctx, r, list)
+}
+
+// missedFor is how long the list has a request no more that is put up again.
+const missedFor = time.Minute
 
 // decide answers the question. Whatever becomes of the answer, the request has done its part.
 func (b *Board) decide(ctx context.Context, r *request, id string, accept bool) (done bool, err error) {
@@ -95,7 +120,7 @@ func (b *Board) aim(ctx context.Context, r *request, target string) error {
 	}
 	_, isListed := listed(target)
 	b.log.Info("the user has buttons for what codex asks", "task_id", r.row.Task, "listed", isListed)
-	r.row.Target, r.unsure = target, false
+	r.row.Target, r.unsure, r.missed = target, false, time.Time{}
 	r.row.Tries++
 	return nil
 }
