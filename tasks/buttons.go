@@ -169,5 +169,5 @@ const (
 
 	commandTimeUp = "request_time_up"
 	timeUpKey     = "requestTimeUp"
-	timeUpText    = "Nobody has pressed a button in time, and that decides nothing: what codex asks is still open."
+	timeUpText    = "The time for the buttons was up before one was pressed. That decides nothing: what codex asks is still open."
 )

@@ -37,14 +37,14 @@ type Said struct {
 // Read reads a message, with the metadata of its request.
 func Read(m *a2a.Message, meta map[string]any) Said {
 	s := Said{beside: map[string]vote{}}
-	s.value("", meta, 0)
-	s.value("", m.Metadata, 0)
+	s.value(meta, 0)
+	s.value(m.Metadata, 0)
 	for _, part := range m.Parts {
 		if text := part.Text(); text != "" {
 			s.bytes += len(text)
 			s.text += text + "\n"
 		}
-		s.value("", part.Data(), 0)
+		s.value(part.Data(), 0)
 	}
 	if s.bytes > mostSaid {
 		return Said{}
@@ -75,8 +75,8 @@ func isOfID(r rune) bool {
 // history is the member that has what was said before, other decisions among it.
 const history = "history"
 
-// value reads a value of JSON under its name.
-func (s *Said) value(name string, value any, depth int) {
+// value reads a value of JSON.
+func (s *Said) value(value any, depth int) {
 	if depth > mostDepth || s.bytes > mostSaid {
 		s.all.unsure = true // what stands there may speak against it
 		return
@@ -86,7 +86,7 @@ func (s *Said) value(name string, value any, depth int) {
 		s.object(value, depth)
 	case []any:
 		for _, one := range value {
-			s.value(name, one, depth+1)
+			s.value(one, depth+1)
 		}
 	case string:
 		s.bytes += len(value)
@@ -120,7 +120,7 @@ func (s *Said) object(members map[string]any, depth int) {
 	}
 	for _, key := range keys {
 		if key != history {
-			s.value(key, members[key], depth+1)
+			s.value(members[key], depth+1)
 		}
 	}
 }

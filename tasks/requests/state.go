@@ -16,7 +16,7 @@ func StateOf(status, by string) State {
 // A vote is what members or words say of a request.
 type vote struct {
 	yes, no bool
-	lapsed  bool // by nobody
+	lapsed  bool // the time for it was up
 	unsure  bool // it is said in a way that may mean anything
 }
 
@@ -63,7 +63,7 @@ func (v *vote) decider(by string) {
 	v.lapsed = v.lapsed || by == ours || hasLapsed(by)
 }
 
-// hasLapsed reports whether a word of a text says that nobody has decided.
+// hasLapsed reports whether a word of a text says that the time for a decision was up.
 func hasLapsed(text string) bool {
 	for _, word := range wordsOf(text) {
 		if lapses[word] {
@@ -97,7 +97,7 @@ var (
 
 func setOf(words string) map[string]bool {
 	set := map[string]bool{}
-	for _, word := range strings.Fields(words) {
+	for word := range strings.FieldsSeq(words) {
 		set[word] = true
 	}
 	return set

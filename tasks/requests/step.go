@@ -29,10 +29,10 @@ func (b *Board) step(ctx context.Context, r *request, list map[string]Listed) (d
 		return b.missing(ctx, r, id, list)
 	}
 	r.missed = time.Time{}
-	switch {
-	case at.State == Pending:
+	switch at.State {
+	case Pending:
 		return false, nil
-	case at.State == Lapsed:
+	case Lapsed:
 		return b.put(ctx, r, list)
 	default:
 		return b.decide(ctx, r, id, at.State == Approved)
