@@ -95,7 +95,7 @@ func TestPrefix(t *testing.T) {
 		if acked := d.acks(); acked[len(acked)-1] != 5 || len(d.letters()) != 1 {
 			t.Errorf("acknowledged: %v, the peer has %v", acked, d.letters())
 		}
-		if m := d.letters()[0]; m.Metadata[channel.Marker] != true || m.Context != "p1" || m.Text != "re: two" {
+		if m := d.letters()[0]; m.Metadata[platform.NoAnswer] != true || m.Context != "p1" || m.Text != "re: two" {
 			t.Errorf("the peer has %+v", m)
 		}
 	})

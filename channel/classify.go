@@ -12,10 +12,6 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
-// Marker stands in the metadata of a message, and true, where it is a reply of a channel.
-// It is read, and not answered: two agents would answer each other for ever.
-const Marker = "molecule_channel_reply"
-
 // mostUnasked is how many messages of a peer are answered while the user says nothing.
 const mostUnasked = 8
 

@@ -75,7 +75,7 @@ type body struct {
 // Metadata are what is read of a message's. They are another agent's, so nothing is made of
 // what else stands there.
 type metadata struct {
-	Marker     json.RawMessage `json:"molecule_channel_reply"` // [Marker]
+	Marker     json.RawMessage `json:"molecule_channel_reply"` // [platform.NoAnswer]
 	Delegation json.RawMessage `json:"delegation_id"`
 }
 

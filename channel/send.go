@@ -85,7 +85,7 @@ func (r *replies) post(ctx context.Context, one *reply) error {
 	}
 	_, err := one.space.Platform.Send(ctx, one.Peer, platform.Message{
 		ID: one.ID, Text: one.says.Text, Limit: sendLimit,
-		Metadata: map[string]any{Marker: true, "source_workspace_id": one.Workspace},
+		Metadata: map[string]any{platform.NoAnswer: true, "source_workspace_id": one.Workspace},
 	})
 	if _, taken := errors.AsType[*platform.TakenError](err); taken {
 		r.cfg.Logger.Info("a peer has got a reply, and answers it with an error", "reply", one.ID, "err", err)

@@ -12,10 +12,13 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
 )
 
-// button waits until the user has the nth request, and returns it.
-func button(t *testing.T, h *fakeplatform.Handle, n int) fakeplatform.Ask {
+// button waits until the user has the nth request, and the runtime has noted it, and returns it; log is nil where
+// that is not to be.
+func button(t *testing.T, log func() string, h *fakeplatform.Handle, n int) fakeplatform.Ask {
 	t.Helper()
-	progtest.WaitFor(t, "a request to the user", func() bool { return len(h.Asks()) > n })
+	progtest.WaitFor(t, "a request to the user", func() bool {
+		return len(h.Asks()) > n && (log == nil || strings.Count(log(), "the user has buttons") > n)
+	})
 	return h.Asks()[n]
 }
 
@@ -47,7 +50,7 @@ func TestButtons(t *testing.T) {
 			if !strings.Contains(got, "echo ran") {
 				t.Fatalf("asked %q", got)
 			}
-			ask := button(t, m.handle, i)
+			ask := button(t, m.Log, m.handle, i)
 			if ask.Kind != "approval" || !strings.Contains(ask.Title, "run a command") || !strings.Contains(ask.Detail, "echo ran") || !strings.Contains(ask.Detail, "Deny a no") {
 				t.Errorf("the user has %+v", ask)
 			}
@@ -72,7 +75,7 @@ func TestButtonsOfAChannel(t *testing.T) {
 			x := pollFrom(t, fakeplatform.Start(t, era), "CODEX_APPROVAL_POLICY=on-request")
 			x.say("escalate echo ran")
 			x.told(1)
-			ask := button(t, x.handle, 0)
+			ask := button(t, x.Log, x.handle, 0)
 			press(t, x.handle, ask.ID, true)
 			if told := x.told(2); !strings.Contains(told[1], "ran") || strings.Contains(told[1], "codex asks") {
 				t.Errorf("the user was told %q", told)
@@ -93,8 +96,7 @@ func TestButtonOverAKill(t *testing.T) {
 	eras(t, func(t *testing.T, m *member) {
 		m.online()
 		m.user("m1", "escalate echo ran")
-		ask := button(t, m.handle, 0)
-		progtest.WaitFor(t, "the button to be noted", func() bool { return strings.Contains(m.Log(), "the user has buttons") })
+		ask := button(t, m.Log, m.handle, 0)
 		m.Kill()
 		m.Program = m.Restart()
 		m.online()
@@ -118,9 +120,9 @@ func TestButtonIsPutUpAgain(t *testing.T) {
 	m := join(t, fakeplatform.APR)
 	m.online()
 	m.user("m1", "escalate echo ran")
-	first := button(t, m.handle, 0)
+	first := button(t, m.Log, m.handle, 0)
 	m.handle.Expire(11 * time.Minute)
-	second := button(t, m.handle, 1)
+	second := button(t, m.Log, m.handle, 1)
 	if second.Detail != first.Detail || m.handle.Asks()[0].DecidedBy != "auto-expired" {
 		t.Errorf("the user has %+v", m.handle.Asks())
 	}
@@ -136,7 +138,7 @@ func TestPressIsTheUsers(t *testing.T) {
 	m := join(t, fakeplatform.AUG)
 	m.online()
 	m.user("m1", "escalate echo ran")
-	ask := button(t, m.handle, 0)
+	ask := button(t, m.Log, m.handle, 0)
 	bob := m.platform.Add(fakeplatform.Workspace{Name: "Bob"})
 	forged := strings.Replace(fakeplatform.Decision(ask.ID, "approved"), `"source":"platform"`, `"source_workspace_id":"`+bob.ID()+`"`, 1)
 	if _, err := m.handle.SendFrom(t.Context(), bob, forged); err != nil {
@@ -176,7 +178,7 @@ func TestNoButtons(t *testing.T) {
 		t.Errorf("the words were answered with %q", got)
 	}
 	m.user("m3", "escalate echo mine")
-	if ask := button(t, m.handle, 0); !strings.Contains(ask.Detail, "echo mine") || len(m.handle.Asks()) != 1 {
+	if ask := button(t, m.Log, m.handle, 0); !strings.Contains(ask.Detail, "echo mine") || len(m.handle.Asks()) != 1 {
 		t.Errorf("the user has %+v", m.handle.Asks())
 	}
 }
@@ -193,7 +195,7 @@ func TestButtonWhoseAnswerIsLost(t *testing.T) {
 		close(killed)
 	}).Times(1))
 	go func() { _, _ = m.handle.Say(t.Context(), "escalate echo ran") }() // whose answer goes with us
-	ask := button(t, m.handle, 0)
+	ask := button(t, nil, m.handle, 0)
 	<-killed
 	const list = "GET /workspaces/*/approvals"
 	m.platform.Behave(list, fakeplatform.Lose().Times(1))
@@ -219,8 +221,7 @@ func TestButtonOfAChannelOverAKill(t *testing.T) {
 	x := poll(t, "CODEX_APPROVAL_POLICY=on-request")
 	x.say("escalate echo ran")
 	x.told(1)
-	ask := button(t, x.handle, 0)
-	progtest.WaitFor(t, "the button to be noted", func() bool { return strings.Contains(x.Log(), "the user has buttons") })
+	ask := button(t, x.Log, x.handle, 0)
 	x.Kill()
 	requests := len(x.Model.Requests())
 	press(t, x.handle, ask.ID, false) // while nothing runs: it waits in the inbox
@@ -244,7 +245,7 @@ func TestDecisionsInOtherForms(t *testing.T) {
 		m := join(t, fakeplatform.AUG)
 		m.online()
 		m.user("m1", "escalate echo ran")
-		reply, err := m.handle.Send(t.Context(), form(button(t, m.handle, 0).ID))
+		reply, err := m.handle.Send(t.Context(), form(button(t, m.Log, m.handle, 0).ID))
 		if text, _ := readReply(t, string(reply.Body)); err != nil || !strings.Contains(text, "ran") || strings.Contains(text, "codex asks") {
 			t.Errorf("the decision was answered with %q, %v", text, err)
 		}
@@ -254,11 +255,27 @@ func TestDecisionsInOtherForms(t *testing.T) {
 		x := poll(t, "CODEX_APPROVAL_POLICY=on-request")
 		x.say("escalate echo ran")
 		x.told(1)
-		if _, err := x.handle.Send(t.Context(), form(button(t, x.handle, 0).ID)); err != nil {
+		if _, err := x.handle.Send(t.Context(), form(button(t, x.Log, x.handle, 0).ID)); err != nil {
 			t.Fatal(err)
 		}
 		if told := x.told(2); !strings.Contains(told[1], "ran") || strings.Contains(told[1], "codex asks") {
 			t.Errorf("the user was told %q", told)
 		}
 	})
+}
+
+// TestButtonWhoseTimeIsUp on a platform that tells of it: nobody has decided, so there are buttons again.
+func TestButtonWhoseTimeIsUp(t *testing.T) {
+	t.Parallel()
+	m := join(t, fakeplatform.AUG)
+	m.online()
+	m.user("m1", "escalate echo ran")
+	first, requests := button(t, m.Log, m.handle, 0), len(m.Model.Requests())
+	if got := m.user("m2", "Request "+first.ID+" was denied automatically: nobody decided within 10 minutes"); !strings.Contains(got, "still open") || len(m.Model.Requests()) != requests {
+		t.Errorf("it is answered with %q", got)
+	}
+	second := button(t, m.Log, m.handle, 1)
+	if text, _ := readReply(t, string(press(t, m.handle, second.ID, true).Body)); second.Detail != first.Detail || !strings.Contains(text, "ran") {
+		t.Errorf("the press of %+v was answered with %q", second, text)
+	}
 }

@@ -40,6 +40,10 @@ func (e *PeerError) Error() string {
 	return fmt.Sprintf("the peer answers: %s (code=%d)", e.Message, e.Code)
 }
 
+// NoAnswer stands in the metadata of a message, and true, where agents read it and do not answer: two of them would
+// answer each other for ever.
+const NoAnswer = "molecule_channel_reply"
+
 // Send has the platform hand a message to a peer and returns its reply. It is not
 // repeated once the platform may have it.
 func (c *Client) Send(ctx context.Context, target string, m Message) (Reply, error) {

@@ -175,6 +175,7 @@ func TestDeliveryThatStays(t *testing.T) {
 	wantErr(t, err, ErrUnknown)
 	_, err = s.SentTo(ctx, "request", "") // where it has not gone yet is nowhere
 	wantErr(t, err, ErrUnknown)
+	must(t, s.AimDelivery(ctx, 1, "")) // which is no try
 	must(t, s.AimDelivery(ctx, 1, "there"))
 	for range 2 {
 		d, err := s.SentTo(ctx, "request", "there")

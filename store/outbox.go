@@ -88,10 +88,11 @@ func (s *Store) SentTo(ctx context.Context, kind, target string) (Delivery, erro
 	})
 }
 
-// AimDelivery notes where a delivery has gone that stays to be looked after, and counts that.
+// AimDelivery notes where a delivery has gone that stays to be looked after, and counts that; "" is nowhere any
+// more, and is not counted.
 func (s *Store) AimDelivery(ctx context.Context, id int64, target string) error {
 	return s.do(ctx, "note where a delivery has gone", durable, func(c *conn) error {
-		_, err := c.exec("UPDATE outbox SET target = ?, tries = tries + 1 WHERE id = ?", target, id)
+		_, err := c.exec("UPDATE outbox SET target = ?1, tries = tries + (?1 <> '') WHERE id = ?2", target, id)
 		return err
 	})
 }

@@ -99,17 +99,19 @@ func (e *Engine) press(ctx context.Context, req *a2a.SendMessageRequest, in *inc
 		m = &a2a.Message{Metadata: m.Metadata}
 	}
 	said := requests.Read(m, req.Metadata)
-	for _, name := range said.Names {
-		row, err := e.cfg.Journal.SentTo(ctx, requests.Kind, requests.Sent(name))
-		if err != nil {
-			if !errors.Is(err, store.ErrUnknown) {
-				e.log.Error("a request to the user could not be looked up", "err", err)
-				return
-			}
-			continue
+	name, of, found := "", store.Delivery{}, 0
+	for _, id := range said.Names {
+		row, err := e.cfg.Journal.SentTo(ctx, requests.Kind, requests.Sent(id))
+		if err != nil && !errors.Is(err, store.ErrUnknown) {
+			e.log.Error("a request to the user could not be looked up", "err", err)
+			return
 		}
-		e.pressed(ctx, in, said, row)
-		return
+		if err == nil && w.areOne(row.Conversation, in.message.ContextID) {
+			name, of, found = id, row, found+1
+		}
+	}
+	if found == 1 { // one about several is words
+		e.pressed(ctx, in, said, name, of)
 	}
 }
 
@@ -119,31 +121,53 @@ func passesOn(from origin.Sender, req *a2a.SendMessageRequest) bool {
 	return !from.IsApart() && (from.Kind != origin.Platform || !own)
 }
 
-func (e *Engine) pressed(ctx context.Context, in *incoming, said requests.Said, row store.Delivery) {
+// areOne reports whether two conversations are of one workspace: the buttons of one are not another's user's.
+func (w *Workspace) areOne(a, b string) bool {
+	return w.Of == nil || w.Of(a) >= 0 && w.Of(a) == w.Of(b)
+}
+
+func (e *Engine) pressed(ctx context.Context, in *incoming, said requests.Said, name string, row store.Delivery) {
 	var of requests.Request
 	if whole, err := e.cfg.Journal.Delivery(ctx, row.ID); err == nil {
 		of, _ = requests.Decode(whole.Body)
 	}
-	accept, ok := said.Decision(of)
-	if !ok {
+	state := said.Decision(name, of)
+	if state == requests.Pending {
 		return
 	}
-	m := *in.message
-	if t := e.live.find(a2a.TaskID(row.Task)); of.Question == "" || t == nil || !t.hasOpen(of.Question) {
-		m.Metadata = maps.Clone(m.Metadata)
-		m.SetMeta(pressedKey, true) // for the next process, which sees the message only
-		in.message, in.command = &m, commandPressed
-		return
+	t := e.live.find(a2a.TaskID(row.Task))
+	switch open := of.Question != "" && t != nil && t.hasOpen(of.Question); {
+	case !open:
+		in.obeys(commandPressed, pressedKey)
+	case state == requests.Lapsed:
+		if err := e.cfg.Journal.AimDelivery(ctx, row.ID, ""); err != nil {
+			e.log.Error("a request to the user whose time is up could not be put up again", "err", err)
+		}
+		e.cfg.Workspace.Requests()
+		in.obeys(commandTimeUp, timeUpKey)
+	default:
+		accept, m := state == requests.Approved, *in.message
+		m.Parts = a2a.ContentParts{a2a.NewDataPart(decisionData(of.Question, accept))}
+		in.message, in.press, in.from = &m, &press{row.Task, of.Question}, origin.Sender{Kind: origin.User}
+		e.log.Info("the user has decided by a button", "task_id", row.Task, "accept", accept)
 	}
-	m.Parts = a2a.ContentParts{a2a.NewDataPart(decisionData(of.Question, accept))}
-	in.message, in.press, in.from = &m, &press{row.Task, of.Question}, origin.Sender{Kind: origin.User}
-	e.log.Info("the user has decided by a button", "task_id", row.Task, "accept", accept)
 }
 
-// pressedKey marks a message about a request that was settled before.
+// obeys makes a message a command, with a mark for the next process, which sees the message only.
+func (in *incoming) obeys(command, key string) {
+	m := *in.message
+	m.Metadata = maps.Clone(m.Metadata)
+	m.SetMeta(key, true)
+	in.message, in.command = &m, command
+}
+
+// What tells of a request that was settled before, or whose time is up, is answered without codex.
 const (
 	commandPressed = "request_settled"
 	pressedKey     = "requestSettled"
+	pressedText    = "That was settled already, so the button did nothing."
 
-	pressedText = "That was settled already, so the button did nothing."
+	commandTimeUp = "request_time_up"
+	timeUpKey     = "requestTimeUp"
+	timeUpText    = "The time for the buttons was up before one was pressed. That decides nothing: what codex asks is still open."
 )

@@ -153,7 +153,7 @@ func TestPressOfAService(t *testing.T) {
 	j := m.r.next(t).start()
 	j.pose("q1", "command", "May I q1?", agent.Accept, agent.Decline)
 	m.up("q1", name)
-	send(t, m.e, pressed("p1", "approved", map[string]any{"source": "requests", "request_id": name, "decision": "denied"}))
+	send(t, m.e, pressed("p1", "approved "+name, map[string]any{"source": "requests", "request_id": name, "decision": "denied"}))
 	if len(m.asker.answers) != 1 || m.asker.answers[0].Data.(map[string]any)["decision"] != agent.Decline {
 		t.Errorf("answered %+v", m.asker.answers)
 	}
@@ -180,5 +180,56 @@ func TestDecideOverARestart(t *testing.T) {
 	}
 	if err := m.e.Decide(t.Context(), string(task.ID), "q2", "request-x", false); err == nil {
 		t.Error("what is answered can be answered again")
+	}
+}
+
+// TestPressInAnotherWorkspace: the user of one has no part in what is asked in another of the same channel.
+func TestPressInAnotherWorkspace(t *testing.T) {
+	m := buttoned(t)
+	m.change = append(m.change, func(c *tasks.Config) {
+		c.Workspace.Of = func(conversation string) int { return strings.Index("ab", conversation[:1]) }
+	})
+	m.restart()
+	begin(t, m.e, request("m1", "a-canvas", "hi"))
+	m.r.next(t).start().pose("q1", "command", "May I q1?", agent.Accept, agent.Decline)
+	m.up("q1", name)
+	for i, in := range []string{"b-canvas", "none", "a-other"} {
+		press := pressed("p"+in, "Request "+name+" was approved.", map[string]any{"source": "platform"})
+		press.Message.ContextID = in
+		if _, err := m.e.SendMessage(t.Context(), press); err != nil {
+			t.Fatal(err)
+		}
+		if got := m.asker.answered(); (got != "") != (i == 2) {
+			t.Errorf("a press in %s answers %q", in, got)
+		}
+	}
+}
+
+// TestTimeIsUp: that decides nothing, and has the request put up again; so does nothing that is about two.
+func TestTimeIsUp(t *testing.T) {
+	m := buttoned(t)
+	woken := make(chan bool, 100)
+	m.change = append(m.change, func(c *tasks.Config) { c.Workspace.Requests = func() { woken <- true } })
+	m.restart()
+	begin(t, m.e, request("m1", "canvas-ws", "hi"))
+	j := m.r.next(t).start()
+	j.pose("q1", "command", "May I q1?", agent.Accept, agent.Decline)
+	j.pose("q2", "command", "May I q2?", agent.Accept, agent.Decline)
+	const other = "1" + name
+	row := m.up("q1", name)
+	m.up("q2", other)
+	for len(woken) > 0 {
+		<-woken
+	}
+	both := pressed("p1", "x", map[string]any{"source": "platform", "request_id": name, "decision": "approved", "more": map[string]any{"request_id": other, "decision": "approved"}})
+	if _, err := m.e.SendMessage(t.Context(), both); err != nil || m.asker.answered() != "" {
+		t.Errorf("one about two answers %q, %v", m.asker.answered(), err)
+	}
+	over := pressed("p2", "x", map[string]any{"source": "platform", "request_id": name, "status": "denied", "decided_by": "auto-expired"})
+	over.Config = nil
+	text, _ := json.Marshal(send(t, m.e, over))
+	up, err := m.st.Delivery(t.Context(), row)
+	if err != nil || up.Target != "" || up.Tries != 1 || len(woken) == 0 || m.asker.answered() != "" || !strings.Contains(string(text), "still open") {
+		t.Errorf("it is up at %q after %d tries, %v, and answered with %s", up.Target, up.Tries, err, text)
 	}
 }

@@ -45,10 +45,13 @@ const (
 	restartedText = "The workspace is back after its restart. Its conversations go on where they were."
 )
 
-// pressedIn returns the command that a press of a settled request is, or "".
+// pressedIn returns the command that a message about a request to the user is, or "".
 func pressedIn(meta map[string]any) string {
-	if meta[pressedKey] == true {
+	switch {
+	case meta[pressedKey] == true:
 		return commandPressed
+	case meta[timeUpKey] == true:
+		return commandTimeUp
 	}
 	return ""
 }

@@ -84,6 +84,8 @@ func (e *Engine) obey(r *run, command string, others []*task) {
 		e.wg.Go(func() { r.answer(restartedText) })
 	case commandPressed:
 		e.wg.Go(func() { r.answer(pressedText) })
+	case commandTimeUp:
+		e.wg.Go(func() { r.answer(timeUpText) })
 	case commandStatus:
 		e.wg.Go(func() { r.answer(e.describe(r.task, others)) })
 	}

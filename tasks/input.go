@@ -3,6 +3,7 @@ package tasks
 import (
 	"encoding/json"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -105,7 +106,7 @@ func (in *incoming) named() a2a.TaskID { return a2a.TaskID(in.key.Task) }
 // ends something must not be carried out again: it would end what came after it.
 func (in *incoming) class() store.Class {
 	switch {
-	case in.command == commandStatus, in.command == commandRestarted, in.command == commandPressed:
+	case slices.Contains([]string{commandStatus, commandRestarted, commandPressed, commandTimeUp}, in.command):
 		return store.Harmless
 	case in.from.IsApart():
 		return store.UnrunOfPeer

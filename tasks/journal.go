@@ -30,6 +30,7 @@ type Journal interface {
 
 	Delivery(ctx context.Context, id int64) (store.Delivery, error)
 	SentTo(ctx context.Context, kind, target string) (store.Delivery, error)
+	AimDelivery(ctx context.Context, id int64, target string) error
 
 	DropPush(ctx context.Context, task, id string) error
 }

@@ -15,6 +15,9 @@ type Workspace struct {
 	// Requests is called when there is a question to put before the user with buttons, and when one is
 	// open no more. It must not block. Nil puts none.
 	Requests func()
+	// Of says which workspace a conversation belongs to, -1 for none, where several have one engine; nil where
+	// all are of one.
+	Of func(conversation string) int
 	// Posts has replies reach the user some time after they were made, by others who send them and say
 	// so by [Engine.Telling]. A question counts as read from then on.
 	Posts bool

@@ -8,23 +8,23 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks/requests"
 )
 
-// Desks bring the decisions of users to what codex asks, each for one workspace.
-type Desks []*requests.Desk
+// Boards bring the decisions of users to what codex asks, each for one workspace.
+type Boards []*requests.Board
 
-// OpenDesk makes one. What it has to say goes to the engine; mine says which conversations are those of
+// OpenBoard makes one. What it has to say goes to the engine; mine says which conversations are those of
 // the workspace, and is nil where all are.
-func OpenDesk(life *Life, g *Ground, client *platform.Client, mine func(conversation string) bool) *requests.Desk {
-	desk := requests.New(requests.Config{
+func OpenBoard(life *Life, g *Ground, client *platform.Client, mine func(conversation string) bool) *requests.Board {
+	board := requests.New(requests.Config{
 		Journal: g.Journal, Platform: buttons{client}, Decide: g.Heard.decide, Mine: mine, Logger: g.Logger,
 	})
-	life.GoesOn(desk.Run)
-	return desk
+	life.GoesOn(board.Run)
+	return board
 }
 
 // Wake says that there is something new.
-func (all Desks) Wake() {
-	for _, desk := range all {
-		desk.Wake()
+func (all Boards) Wake() {
+	for _, board := range all {
+		board.Wake()
 	}
 }
 
@@ -70,24 +70,9 @@ func (b buttons) List(ctx context.Context) ([]requests.Listed, error) {
 	}
 	out := make([]requests.Listed, 0, len(all))
 	for _, a := range all {
-		out = append(out, requests.Listed{ID: a.ID, Question: a.Task, State: stateOf(a)})
+		out = append(out, requests.Listed{ID: a.ID, Question: a.Task, State: requests.StateOf(a.Status, a.DecidedBy)})
 	}
 	return out, nil
-}
-
-// lapsed is who decides an approval that was not decided in time.
-const lapsed = "auto-expired"
-
-func stateOf(a platform.Approval) requests.State {
-	switch {
-	case a.Status == "approved" && a.DecidedBy != platform.Decided:
-		return requests.Approved
-	case a.Status == "denied" && (a.DecidedBy == lapsed || a.DecidedBy == platform.Decided):
-		return requests.Lapsed
-	case a.Status == "denied":
-		return requests.Denied
-	}
-	return requests.Pending
 }
 
 // Close implements [requests.Platform].

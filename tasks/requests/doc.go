@@ -6,7 +6,8 @@
 // # A request's way
 //
 //	wanted → up → decided          the question has its answer, and the row goes
-//	   │      ├──→ expired → up    nobody's decision: it is put up again, some times
+//	   │      ├──→ lapsed → up     nobody's decision: it is put up again, some times; so is one that
+//	   │      │                    the list has no more
 //	   │      └──→ settled         the question is over otherwise: the request is closed
 //	   └──→ gone                   the platform has no such thing, or will not have it
 //
@@ -24,6 +25,6 @@
 //
 // # Ownership and concurrency
 //
-// [Desk.Run] is one goroutine, which owns all that is not in the journal. Wake may be called from
-// anywhere. One desk serves one workspace, so one whose platform hangs holds no other up.
+// [Board.Run] is one goroutine, which owns all that is not in the journal. Wake may be called from
+// anywhere. One board serves one workspace, so one whose platform hangs holds no other up.
 package requests

@@ -22,8 +22,8 @@ func TestMain(m *testing.M) { leaktest.Main(m) }
 type room struct {
 	t     *testing.T
 	start time.Time
-	stop  func() // the desk that runs
-	desk  *requests.Desk
+	stop  func() // the board that runs
+	board *requests.Board
 
 	mu    sync.Mutex // guards the fields below
 	rows  map[int64]*row
@@ -33,9 +33,11 @@ type room struct {
 	listed []requests.Listed // the newest last
 	sends  bool              // the platform keeps no list
 	takes  time.Duration     // each call of the platform
+	hangs  time.Duration     // each request that is put up
 	lost   int               // answers to so many requests are lost
 	refuse error             // of every call
 	puts   []time.Duration
+	put    []string // the questions
 	looks  []time.Duration
 	closed []string
 
@@ -48,7 +50,7 @@ type row struct {
 	dead bool
 }
 
-// in runs a test with a desk that runs.
+// in runs a test with a board that runs.
 func in(t *testing.T, test func(r *room)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -59,14 +61,14 @@ func in(t *testing.T, test func(r *room)) {
 	})
 }
 
-// run starts a desk, as a process does.
+// run starts a board, as a process does.
 func (r *room) run() {
-	r.desk = requests.New(requests.Config{Journal: r, Platform: r, Decide: r.decide})
+	r.board = requests.New(requests.Config{Journal: r, Platform: r, Decide: r.decide})
 	ctx, cancel := context.WithCancel(r.t.Context())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		r.desk.Run(ctx)
+		r.board.Run(ctx)
 	}()
 	r.stop = func() { cancel(); <-done }
 	synctest.Wait()
@@ -86,7 +88,7 @@ func (r *room) ask(question string) {
 		d.ID, d.Task, d.Created = int64(len(r.rows)+1), "t", time.Now()
 		r.rows[d.ID] = &row{Delivery: d}
 	})
-	r.desk.Wake()
+	r.board.Wake()
 	synctest.Wait()
 }
 
@@ -131,7 +133,9 @@ func (r *room) AimDelivery(_ context.Context, id int64, target string) (err erro
 	r.set(func() {
 		if err = r.ill; err == nil {
 			r.rows[id].Target = target
-			r.rows[id].Tries++
+			if target != "" {
+				r.rows[id].Tries++
+			}
 		}
 	})
 	return err
@@ -164,7 +168,7 @@ var errLost = errors.New("the answer is lost")
 
 func (r *room) Put(ctx context.Context, q requests.Request) (id string, listed bool, err error) {
 	r.set(func() {
-		r.puts = append(r.puts, time.Since(r.start))
+		r.puts, r.put = append(r.puts, time.Since(r.start)), append(r.put, q.Question)
 		if err = r.refuse; err != nil {
 			return
 		}
@@ -177,7 +181,7 @@ func (r *room) Put(ctx context.Context, q requests.Request) (id string, listed b
 			err = errLost
 		}
 	})
-	if !sleep.For(ctx, r.takes) {
+	if !sleep.For(ctx, r.takes+r.hangs) {
 		return "", false, context.Cause(ctx)
 	}
 	return id, !r.sends, err

@@ -24,29 +24,29 @@ const (
 
 // list reads the platform's list where something may stand in it and it is time; nil if it was not
 // read, or could not be: then it is read again.
-func (d *Desk) list(ctx context.Context) map[string]Listed {
+func (b *Board) list(ctx context.Context) map[string]Listed {
 	wanted := false
-	for _, r := range d.open {
+	for _, r := range b.open {
 		_, ok := listed(r.row.Target)
 		wanted = wanted || ok || r.row.Target == "" && r.unsure
 	}
-	if !wanted || time.Until(d.readAt) > 0 {
+	if !wanted || time.Until(b.readAt) > 0 {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	all, err := d.cfg.Platform.List(ctx)
+	all, err := b.cfg.Platform.List(ctx)
 	if err != nil {
 		level := slog.LevelWarn
-		if d.unread > 0 {
+		if b.unread > 0 {
 			level = slog.LevelDebug
 		}
-		d.log.Log(ctx, level, "the decisions of the user cannot be read; this is tried again", "err", err)
-		d.readAt = time.Now().Add(curve().After(d.unread, 0))
-		d.unread++
+		b.log.Log(ctx, level, "the decisions of the user cannot be read; this is tried again", "err", err)
+		b.readAt = time.Now().Add(curve().After(b.unread, 0))
+		b.unread++
 		return nil
 	}
-	d.unread, d.readAt = 0, time.Now().Add(d.pace())
+	b.unread, b.readAt = 0, time.Now().Add(b.pace())
 	list := make(map[string]Listed, len(all))
 	for i, at := range all {
 		at.place = i
@@ -55,8 +55,8 @@ func (d *Desk) list(ctx context.Context) map[string]Listed {
 	return list
 }
 
-func (d *Desk) pace() time.Duration {
-	switch age := time.Since(d.newest); {
+func (b *Board) pace() time.Duration {
+	switch age := time.Since(b.newest); {
 	case age < lookUntil:
 		return soon
 	case age < waitUntil:
@@ -66,15 +66,15 @@ func (d *Desk) pace() time.Duration {
 }
 
 // next is when there is something to do again.
-func (d *Desk) next() time.Duration {
-	if len(d.open) == 0 {
+func (b *Board) next() time.Duration {
+	if len(b.open) == 0 {
 		return deliver.Idle
 	}
 	wait := whole
-	for _, r := range d.open {
+	for _, r := range b.open {
 		due := r.due
-		if _, ok := listed(r.row.Target); (ok || r.row.Target == "" && r.unsure) && d.readAt.After(due) {
-			due = d.readAt
+		if _, ok := listed(r.row.Target); (ok || r.row.Target == "" && r.unsure) && b.readAt.After(due) {
+			due = b.readAt
 		} else if due.IsZero() {
 			continue
 		}

@@ -9,48 +9,73 @@ import (
 
 // step does what is next for a request, and reports whether that was the last. An error has it done
 // again.
-func (d *Desk) step(ctx context.Context, r *request, list map[string]Listed) (done bool, err error) {
-	asked, err := d.cfg.Journal.Asked(ctx, r.row.Task, r.shown.Question)
+func (b *Board) step(ctx context.Context, r *request, list map[string]Listed) (done bool, err error) {
+	asked, err := b.cfg.Journal.Asked(ctx, r.row.Task, r.shown.Question)
 	if err != nil || ctx.Err() != nil {
 		return false, err
 	}
 	if !asked {
-		return d.settle(ctx, r, list)
+		return b.settle(ctx, r, list)
 	}
 	if r.row.Target == "" {
-		return d.put(ctx, r, list)
+		return b.put(ctx, r, list)
 	}
 	id, ok := listed(r.row.Target)
 	if !ok || list == nil { // the decision is sent, or the list was not read
 		return false, nil
 	}
-	switch at, known := list[id]; {
-	case !known, at.State == Pending:
+	at, known := list[id]
+	if !known {
+		return b.missing(ctx, r, id, list)
+	}
+	r.missed = time.Time{}
+	switch at.State {
+	case Pending:
 		return false, nil
-	case at.State == Lapsed:
-		return d.put(ctx, r, list)
+	case Lapsed:
+		return b.put(ctx, r, list)
 	default:
-		return d.decide(ctx, r, id, at.State == Approved)
+		return b.decide(ctx, r, id, at.State == Approved)
 	}
 }
 
-// decide answers the question. Whatever becomes of the answer, the request has done its part.
-func (d *Desk) decide(ctx context.Context, r *request, id string, accept bool) (done bool, err error) {
-	if err := d.cfg.Decide(ctx, r.row.Task, r.shown.Question, "request-"+id, accept); err != nil {
+// missing puts a request up again that the list has no more, as where many others were put up since: a decision on
+// it would not be seen. So its old buttons go first.
+func (b *Board) missing(ctx context.Context, r *request, id string, list map[string]Listed) (done bool, err error) {
+	if r.missed.IsZero() {
+		r.missed = time.Now()
+	}
+	if time.Since(r.missed) < missedFor || r.row.Tries >= most {
+		return false, nil
+	}
+	closing, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	if err := b.cfg.Platform.Close(closing, id); err != nil && deliver.VerdictOn(err) != deliver.Refused {
 		return false, err
 	}
-	d.log.Info("the user has decided by a button", "task_id", r.row.Task, "accept", accept)
-	return true, d.cfg.Journal.FinishDelivery(ctx, r.row.ID)
+	return b.put(ctx, r, list)
+}
+
+// missedFor is how long the list has a request no more that is put up again.
+const missedFor = time.Minute
+
+// decide answers the question. Whatever becomes of the answer, the request has done its part.
+func (b *Board) decide(ctx context.Context, r *request, id string, accept bool) (done bool, err error) {
+	if err := b.cfg.Decide(ctx, r.row.Task, r.shown.Question, "request-"+id, accept); err != nil {
+		return false, err
+	}
+	b.log.Info("the user has decided by a button", "task_id", r.row.Task, "accept", accept)
+	return true, b.cfg.Journal.FinishDelivery(ctx, r.row.ID)
 }
 
 // put shows a request to the user.
-func (d *Desk) put(ctx context.Context, r *request, list map[string]Listed) (done bool, err error) {
+func (b *Board) put(ctx context.Context, r *request, list map[string]Listed) (done bool, err error) {
 	if r.unsure {
 		if list == nil { // it is read when it may be there
 			return false, nil
 		}
 		if at, ok := newest(list, r.shown.Question); ok && at.State != Lapsed {
-			return false, d.aim(ctx, r, approvals+at.ID)
+			return false, b.aim(ctx, r, approvals+at.ID)
 		}
 	}
 	if r.row.Tries >= most {
@@ -59,11 +84,11 @@ func (d *Desk) put(ctx context.Context, r *request, list map[string]Listed) (don
 	r.unsure = true
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	id, isListed, err := d.cfg.Platform.Put(ctx, r.shown)
+	id, isListed, err := b.cfg.Platform.Put(ctx, r.shown)
 	switch {
 	case deliver.VerdictOn(err) == deliver.Refused:
-		d.log.Info("the platform takes no request to the user; the question is asked in words", "task_id", r.row.Task, "err", err)
-		return true, d.cfg.Journal.FinishDelivery(ctx, r.row.ID)
+		b.log.Info("the platform takes no request to the user; the question is asked in words", "task_id", r.row.Task, "err", err)
+		return true, b.cfg.Journal.FinishDelivery(ctx, r.row.ID)
 	case err != nil:
 		return false, err
 	}
@@ -71,11 +96,11 @@ func (d *Desk) put(ctx context.Context, r *request, list map[string]Listed) (don
 	if isListed {
 		target = approvals + id
 	}
-	d.newest = time.Now()
-	if d.unread == 0 {
-		d.readAt = d.newest.Add(soon)
+	b.newest = time.Now()
+	if b.unread == 0 {
+		b.readAt = b.newest.Add(soon)
 	}
-	return false, d.aim(ctx, r, target)
+	return false, b.aim(ctx, r, target)
 }
 
 // newest finds the newest request for a question.
@@ -89,19 +114,19 @@ func newest(list map[string]Listed, question string) (found Listed, ok bool) {
 }
 
 // aim notes where a request is up.
-func (d *Desk) aim(ctx context.Context, r *request, target string) error {
-	if err := d.cfg.Journal.AimDelivery(context.WithoutCancel(ctx), r.row.ID, target); err != nil {
+func (b *Board) aim(ctx context.Context, r *request, target string) error {
+	if err := b.cfg.Journal.AimDelivery(context.WithoutCancel(ctx), r.row.ID, target); err != nil {
 		return err
 	}
 	_, isListed := listed(target)
-	d.log.Info("the user has buttons for what codex asks", "task_id", r.row.Task, "listed", isListed)
-	r.row.Target, r.unsure = target, false
+	b.log.Info("the user has buttons for what codex asks", "task_id", r.row.Task, "listed", isListed)
+	r.row.Target, r.unsure, r.missed = target, false, time.Time{}
 	r.row.Tries++
 	return nil
 }
 
 // settle closes the request of a question that needs no decision any more.
-func (d *Desk) settle(ctx context.Context, r *request, list map[string]Listed) (done bool, err error) {
+func (b *Board) settle(ctx context.Context, r *request, list map[string]Listed) (done bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	id, isListed := listed(r.row.Target)
@@ -112,14 +137,14 @@ func (d *Desk) settle(ctx context.Context, r *request, list map[string]Listed) (
 		at, ok := newest(list, r.shown.Question)
 		id, isListed = at.ID, ok
 	case !isListed && r.row.Target != "": // what comes of it is answered for a week
-		return true, d.cfg.Journal.GiveUpDelivery(ctx, r.row.ID)
+		return true, b.cfg.Journal.GiveUpDelivery(ctx, r.row.ID)
 	}
 	if isListed && list[id].State == Pending {
-		if err := d.cfg.Platform.Close(ctx, id); err != nil && deliver.VerdictOn(err) != deliver.Refused && time.Since(r.row.Created) < hopeless {
+		if err := b.cfg.Platform.Close(ctx, id); err != nil && deliver.VerdictOn(err) != deliver.Refused && time.Since(r.row.Created) < hopeless {
 			return false, err
 		}
 	}
-	return true, d.cfg.Journal.FinishDelivery(ctx, r.row.ID)
+	return true, b.cfg.Journal.FinishDelivery(ctx, r.row.ID)
 }
 
 // hopeless is how long a request is tried to be closed.

@@ -88,7 +88,7 @@ func build(ctx context.Context, life *host.Life, o Options) (*runtime, error) {
 	running := newRunning()
 	r.Tasks, err = host.OpenTasks(life, turns, tasks.Config{
 		Watchers:  watchers(turns, all, joined, running),
-		Workspace: &tasks.Workspace{Steer: s.MidTurn == "steer", Redact: o.Redact.String, Posts: true, Requests: all.desks(life, ground).Wake},
+		Workspace: &tasks.Workspace{Steer: s.MidTurn == "steer", Redact: o.Redact.String, Posts: true, Requests: all.boards(life, ground).Wake, Of: all.of},
 		Files:     stagesOf(ground, all), OfferFiles: true,
 	})
 	if err != nil {

@@ -94,13 +94,13 @@ func (all spaces) of(conversation string) int {
 	return slices.IndexFunc(all, func(m *space) bool { return m.id == id })
 }
 
-// desks bring the decisions of the workspaces' users.
-func (all spaces) desks(life *host.Life, g *host.Ground) host.Desks {
-	desks := make(host.Desks, 0, len(all))
+// boards bring the decisions of the workspaces' users.
+func (all spaces) boards(life *host.Life, g *host.Ground) host.Boards {
+	boards := make(host.Boards, 0, len(all))
 	for i, m := range all {
-		desks = append(desks, host.OpenDesk(life, g, m.client, func(conversation string) bool { return all.of(conversation) == i }))
+		boards = append(boards, host.OpenBoard(life, g, m.client, func(conversation string) bool { return all.of(conversation) == i }))
 	}
-	return desks
+	return boards
 }
 
 func (all spaces) ids() []string {

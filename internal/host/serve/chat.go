@@ -33,7 +33,7 @@ func openChat(life *host.Life, g *host.Ground, l *link) *tasks.Workspace {
 	tell := func(reply string, how tasks.Delivery) { g.Heard.Telling("", reply, how) }
 	replies := late.New(late.Config{Outbox: g.Journal, Canvas: chat{l.speaker, tell}, Logger: g.Logger})
 	life.GoesOn(replies.Run)
-	return &tasks.Workspace{Steer: g.Settings.MidTurn == "steer", Redact: g.Redact.String, Wake: replies.Wake, Requests: host.OpenDesk(life, g, l.client, nil).Wake}
+	return &tasks.Workspace{Steer: g.Settings.MidTurn == "steer", Redact: g.Redact.String, Wake: replies.Wake, Requests: host.OpenBoard(life, g, l.client, nil).Wake}
 }
 
 // A chat is where the user of the workspace reads replies.

@@ -42,21 +42,17 @@ func (c places) Notify(ctx context.Context, at notify.Place, id, message string)
 	return c.Say(ctx, id, message)
 }
 
-// tellPeer sends a notice to another agent, marked as what wants no answer. One that works on its answer has
-// the notice: it is not waited for.
+// tellPeer sends a notice to another agent, marked as what wants no answer. Where the platform hangs it is not known
+// whether the agent has it: it is sent again under the same name.
 func (c places) tellPeer(ctx context.Context, peer, id, message string) error {
 	_, err := c.client.Send(platform.Once(ctx), peer, platform.Message{
-		ID: id + "-end", Text: message, Metadata: map[string]any{"source_workspace_id": c.workspace, noAnswer: true},
+		ID: id + "-end", Text: message, Metadata: map[string]any{"source_workspace_id": c.workspace, platform.NoAnswer: true},
 	})
-	_, taken := errors.AsType[*platform.TakenError](err)
-	if taken || err != nil && ctx.Err() != nil && !platform.Undone(err) {
+	if _, taken := errors.AsType[*platform.TakenError](err); taken {
 		return nil
 	}
 	return err
 }
-
-// noAnswer marks a message that agents do not answer, lest two of them answer each other for ever.
-const noAnswer = "molecule_channel_reply"
 
 // tellChat says a notice in a chat that the workspace is connected to.
 func (c places) tellChat(ctx context.Context, at notify.Place, message string) error {

@@ -2,6 +2,7 @@ package requests_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -174,7 +175,7 @@ func TestPlatformThatWillNot(t *testing.T) {
 	})
 }
 
-// TestSlowPlatform is not waited for without an end, and the desk ends at once when it is told to.
+// TestSlowPlatform is not waited for without an end, and the board ends at once when it is told to.
 func TestSlowPlatform(t *testing.T) {
 	in(t, func(r *room) {
 		r.takes = time.Hour
@@ -229,6 +230,75 @@ func TestLostAnswerBehindALapsed(t *testing.T) {
 		r.pass(20 * s)
 		if want := []string{"approvals/id-2"}; len(r.puts) != 2 || !slices.Equal(r.left(), want) {
 			t.Errorf("put up %d times, left are %q", len(r.puts), r.left())
+		}
+	})
+}
+
+// TestSentOneThatLapsed is put up again when the engine has said that it is up nowhere.
+func TestSentOneThatLapsed(t *testing.T) {
+	in(t, func(r *room) {
+		r.sends = true
+		r.ask("q")
+		_ = r.AimDelivery(t.Context(), 1, "")
+		r.board.Wake()
+		if r.pass(s); len(r.puts) != 2 || !slices.Equal(r.left(), []string{"requests/id-2"}) {
+			t.Errorf("put up %d times, left are %q", len(r.puts), r.left())
+		}
+	})
+}
+
+// TestPressWhileOthersHang: it is not behind all that the platform does not take.
+func TestPressWhileOthersHang(t *testing.T) {
+	in(t, func(r *room) {
+		r.ask("q")
+		r.set(func() { r.hangs = time.Hour })
+		for i := range 16 {
+			r.ask(fmt.Sprint("hangs", i))
+		}
+		r.decided("id-1", requests.Approved)
+		if r.pass(25 * s); !slices.Equal(r.given, []string{"q request-id-1 true"}) {
+			t.Errorf("given are %q", r.given)
+		}
+		r.pass(10 * time.Minute)
+		puts := map[string]bool{}
+		for _, q := range r.put {
+			puts[q] = true
+		}
+		if len(puts) != 17 {
+			t.Errorf("of 17 requests %d were tried", len(puts))
+		}
+	})
+}
+
+// TestPushedOutOfTheList: one that is not listed any more is put up again, and its old buttons go; one that is
+// missed for a moment is not.
+func TestPushedOutOfTheList(t *testing.T) {
+	in(t, func(r *room) {
+		r.ask("q")
+		all := r.listed
+		r.set(func() { r.listed = nil })
+		r.pass(30 * s)
+		r.set(func() { r.listed = all })
+		if r.pass(40 * s); len(r.puts) != 1 {
+			t.Errorf("put up %d times", len(r.puts))
+		}
+		r.set(func() { r.listed = nil })
+		if r.pass(90 * s); len(r.puts) != 2 || !slices.Equal(r.closed, []string{"id-1"}) {
+			t.Errorf("put up %d times, closed %q", len(r.puts), r.closed)
+		}
+		r.decided("id-2", requests.Approved)
+		if r.pass(20 * s); !slices.Equal(r.given, []string{"q request-id-2 true"}) || len(r.left()) != 0 {
+			t.Errorf("given are %q, left %q", r.given, r.left())
+		}
+	})
+	in(t, func(r *room) { // as where each is pushed out
+		r.ask("q")
+		for range 60 {
+			r.set(func() { r.listed = nil })
+			r.pass(time.Minute)
+		}
+		if len(r.puts) != 12 {
+			t.Errorf("put up %d times", len(r.puts))
 		}
 	})
 }

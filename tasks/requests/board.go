@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/deliver"
@@ -55,7 +57,7 @@ const (
 	Lapsed         // by nobody: its time was up, or we have closed it
 )
 
-// Config describes a desk. All but Mine, Now and Logger must be set.
+// Config describes a board. All but Mine, Now and Logger must be set.
 type Config struct {
 	Journal  Journal
 	Platform Platform
@@ -66,8 +68,8 @@ type Config struct {
 	Logger *slog.Logger                   // nil discards
 }
 
-// A Desk puts requests up and brings decisions back. Create it with [New].
-type Desk struct {
+// A Board puts requests up and brings decisions back. Create it with [New].
+type Board struct {
 	cfg  Config
 	log  *slog.Logger
 	wake chan struct{} // has room for one
@@ -87,6 +89,7 @@ type request struct {
 	shown  Request
 	unsure bool      // it may have been put up already
 	failed int       // tries in a row, of one step
+	missed time.Time // since when the list has it no more
 	due    time.Time // of the next
 	seen   bool      // in this round
 }
@@ -99,79 +102,93 @@ const (
 	retry = time.Second
 )
 
-// New returns a desk. It starts nothing.
-func New(cfg Config) *Desk {
+// New returns a board. It starts nothing.
+func New(cfg Config) *Board {
 	if cfg.Mine == nil {
 		cfg.Mine = func(string) bool { return true }
 	}
-	return &Desk{cfg: cfg, log: cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler)), wake: make(chan struct{}, 1), open: map[int64]*request{}}
+	return &Board{cfg: cfg, log: cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler)), wake: make(chan struct{}, 1), open: map[int64]*request{}}
 }
 
 // Wake says that there is something new. It never blocks.
-func (d *Desk) Wake() {
+func (b *Board) Wake() {
 	select {
-	case d.wake <- struct{}{}:
+	case b.wake <- struct{}{}:
 	default:
 	}
 }
 
 // Run puts requests up and brings their decisions back until ctx ends. It may be called once.
-func (d *Desk) Run(ctx context.Context) {
+func (b *Board) Run(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-		case <-d.wake:
+		case <-b.wake:
 		case <-timer.C:
 		}
 		if ctx.Err() != nil {
 			return
 		}
-		timer.Reset(d.round(ctx))
+		timer.Reset(b.round(ctx))
 	}
 }
 
 // round has each request do its next step, and says when there is one again.
-func (d *Desk) round(ctx context.Context) time.Duration {
-	if err := d.read(ctx); err != nil {
-		if !d.blinded && ctx.Err() == nil {
-			d.log.Error("the requests to the user cannot be read from the journal; this is tried again each second", "err", err)
+func (b *Board) round(ctx context.Context) time.Duration {
+	if err := b.read(ctx); err != nil {
+		if !b.blinded && ctx.Err() == nil {
+			b.log.Error("the requests to the user cannot be read from the journal; this is tried again each second", "err", err)
 		}
-		d.blinded = true
+		b.blinded = true
 		return retry
 	}
-	d.blinded = false
-	list := d.list(ctx)
-	for id, r := range d.open {
+	b.blinded = false
+	list := b.list(ctx)
+	began := time.Now()
+	for _, r := range b.inOrder() {
 		if time.Until(r.due) > 0 {
 			continue
 		}
-		done, err := d.step(ctx, r, list)
+		if time.Since(began) > soon { // the platform is slow: decisions are looked for between its answers
+			return 0
+		}
+		done, err := b.step(ctx, r, list)
 		switch {
 		case ctx.Err() != nil:
 			return retry
 		case done:
-			delete(d.open, id)
+			delete(b.open, r.row.ID)
 		case err != nil:
-			d.failed(r, err)
+			b.failed(r, err)
 		default:
 			r.failed, r.due = 0, time.Time{}
 		}
 	}
-	return d.next()
+	return b.next()
+}
+
+// inOrder are the requests: first those that are up, whose decision may be there, then those that wait longest.
+func (b *Board) inOrder() []*request {
+	return slices.SortedFunc(maps.Values(b.open), func(x, y *request) int {
+		if (x.row.Target == "") != (y.row.Target == "") {
+			return cmp.Compare(y.row.Target, x.row.Target)
+		}
+		return cmp.Or(x.due.Compare(y.due), cmp.Compare(x.row.ID, y.row.ID))
+	})
 }
 
 // read takes up the rows that are new, and lets go of those that are not there any more.
-func (d *Desk) read(ctx context.Context) error {
+func (b *Board) read(ctx context.Context) error {
 	for after := int64(0); ; {
-		rows, err := d.cfg.Journal.Deliveries(ctx, Kind, after, page)
+		rows, err := b.cfg.Journal.Deliveries(ctx, Kind, after, page)
 		if err != nil {
 			return err
 		}
 		for _, row := range rows {
 			after = row.ID
-			if err := d.take(ctx, row); err != nil {
+			if err := b.take(ctx, row); err != nil {
 				return err
 			}
 		}
@@ -179,25 +196,25 @@ func (d *Desk) read(ctx context.Context) error {
 			break
 		}
 	}
-	d.taken = true
-	for id, r := range d.open {
+	b.taken = true
+	for id, r := range b.open {
 		if !r.seen {
-			delete(d.open, id)
+			delete(b.open, id)
 		}
 		r.seen = false
 	}
 	return nil
 }
 
-func (d *Desk) take(ctx context.Context, row store.Delivery) error {
-	if r := d.open[row.ID]; r != nil {
-		r.seen = true
+func (b *Board) take(ctx context.Context, row store.Delivery) error {
+	if r := b.open[row.ID]; r != nil {
+		r.seen, r.row.Target, r.row.Tries = true, row.Target, row.Tries
 		return nil
 	}
-	if !d.cfg.Mine(row.Conversation) {
+	if !b.cfg.Mine(row.Conversation) {
 		return nil
 	}
-	whole, err := d.cfg.Journal.Delivery(ctx, row.ID)
+	whole, err := b.cfg.Journal.Delivery(ctx, row.ID)
 	if errors.Is(err, store.ErrUnknown) {
 		return nil
 	}
@@ -206,23 +223,23 @@ func (d *Desk) take(ctx context.Context, row store.Delivery) error {
 	}
 	shown, err := Decode(whole.Body)
 	if err != nil {
-		d.log.Error("a request to the user is damaged; its question is asked in words", "task_id", row.Task, "err", err)
-		return d.cfg.Journal.FinishDelivery(ctx, row.ID)
+		b.log.Error("a request to the user is damaged; its question is asked in words", "task_id", row.Task, "err", err)
+		return b.cfg.Journal.FinishDelivery(ctx, row.ID)
 	}
-	if row.Created.After(d.newest) {
-		d.newest = row.Created
+	if row.Created.After(b.newest) {
+		b.newest = row.Created
 	}
-	d.open[row.ID] = &request{row: whole, shown: shown, unsure: !d.taken, seen: true}
+	b.open[row.ID] = &request{row: whole, shown: shown, unsure: !b.taken, seen: true}
 	return nil
 }
 
 // failed puts the next step of a request off.
-func (d *Desk) failed(r *request, err error) {
+func (b *Board) failed(r *request, err error) {
 	level := slog.LevelWarn
 	if r.failed > 0 {
 		level = slog.LevelDebug
 	}
-	d.log.Log(context.Background(), level, "a request to the user could not be taken further; this is tried again", "task_id", r.row.Task, "err", err)
+	b.log.Log(context.Background(), level, "a request to the user could not be taken further; this is tried again", "task_id", r.row.Task, "err", err)
 	r.due = time.Now().Add(curve().After(r.failed, 0))
 	r.failed++
 }
