@@ -42,25 +42,6 @@ func TestInboxNotes(t *testing.T) {
 	}
 }
 
-// TestEndInboxTasks: tasks that are not known any more are not listed.
-func TestEndInboxTasks(t *testing.T) {
-	ctx, s := t.Context(), inboxOf(t, t.TempDir(), nil)
-	must[int](t)(s.AcceptInbox(ctx, page(rowOf(1, "canvas", "c"))))
-	if err := s.MarkInboxGiven(ctx, 1, "t"); err != nil {
-		t.Fatal(err)
-	}
-	must[bool](t)(s.AnswerInbox(ctx, 1, store.InboxReply{ID: "r", Workspace: "w", Chat: "c", Task: "t", Body: []byte("{}")}))
-	if got := must[[]store.InboxRow](t)(s.InboxTasks(ctx)); len(got) != 1 {
-		t.Fatalf("%+v", got)
-	}
-	if err := s.EndInboxTasks(ctx); err != nil {
-		t.Fatal(err)
-	}
-	if got := must[[]store.InboxRow](t)(s.InboxTasks(ctx)); len(got) != 0 {
-		t.Errorf("%+v", got)
-	}
-}
-
 // TestHolds: who has a state says for which workspaces.
 func TestHolds(t *testing.T) {
 	dir := t.TempDir()

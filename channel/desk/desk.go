@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -108,12 +109,16 @@ func (d *Desk) changed() {
 	d.news = make(chan struct{})
 }
 
-// prefix is how the tasks of desks are called: none of codex's is.
-const prefix = "desk "
+// Prefix is how the tasks of desks are called: none of codex's is.
+const Prefix = "desk "
+
+// Has reports whether a task is a desk's. It is for [channel.Config.Has]: a desk's says nothing after its answer, and what
+// codex's may still say is for the channel that has codex.
+func Has(task string) bool { return strings.HasPrefix(task, Prefix) }
 
 // Give implements [channel.Engine].
 func (d *Desk) Give(_ context.Context, m channel.Message) (task string, err error) {
-	task = prefix + m.Workspace + " " + m.ID
+	task = Prefix + m.Workspace + " " + m.ID
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.find(task) != nil {

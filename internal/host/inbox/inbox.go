@@ -9,6 +9,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/channel"
 	"github.com/Molecule-AI/molecule-codex-runtime/channel/control"
+	"github.com/Molecule-AI/molecule-codex-runtime/channel/desk"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fence"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/giveback"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/host"
@@ -89,7 +90,7 @@ func build(ctx context.Context, life *host.Life, o Options) (*runtime, error) {
 	r.Tasks, err = host.OpenTasks(life, turns, tasks.Config{
 		Watchers:  watchers(turns, all, joined, running),
 		Workspace: &tasks.Workspace{Steer: s.MidTurn == "steer", Redact: o.Redact.String, Posts: true, Requests: all.desks(life, ground).Wake},
-		Files:     stagesOf(ground, all), OfferFiles: true,
+		Files:     stagesOf(ground, all), OfferFiles: true, Elsewhere: func(ctx context.Context) ([]string, error) { return answeredByHost(ctx, ground.Journal, all.ids()) },
 	})
 	if err != nil {
 		return nil, err
@@ -105,6 +106,18 @@ func build(ctx context.Context, life *host.Life, o Options) (*runtime, error) {
 	life.GoesOn(func(ctx context.Context) { giveback.Run(ctx, running.idleAgain()) })
 	host.KeepHouse(life, turns, r.Engine, all[0].files) // one folder stands for all
 	return r, takeOver(ctx, ground, all.ids())
+}
+
+// answeredByHost are the jobs whose messages an MCP host has answered, or taken off, while it kept the inboxes.
+func answeredByHost(ctx context.Context, journal *store.Store, workspaces []string) (jobs []string, err error) {
+	for _, id := range workspaces {
+		taken, err := journal.InboxTaken(ctx, id, desk.Prefix)
+		if err != nil {
+			return nil, err
+		}
+		jobs = append(jobs, taken...)
+	}
+	return jobs, nil
 }
 
 // stateError says of the state, if that is what cannot be used, whose it is, and what to do.

@@ -18,6 +18,9 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
+// hadByCodex is noted of the messages without an answer that a channel has given to codex before its end.
+const hadByCodex = "A codex on this machine had this message before and may have begun to work on it; what it has done is not known. Look before you do anything twice."
+
 // beat is how often the platform hears of a workspace that polls.
 const beat = 20 * time.Second
 
@@ -42,7 +45,7 @@ func (a *Agent) build(ctx context.Context, life *host.Life) (*keeper, error) {
 		return nil, err
 	}
 	life.Opened(journal)
-	if err := journal.EndInboxTasks(ctx); err != nil { // those of a codex that has kept this inbox before
+	if err := journal.NoteInboxHad(ctx, desk.Prefix, hadByCodex); err != nil {
 		return nil, fmt.Errorf("the state of the inbox: %w", err)
 	}
 	k := &keeper{agent: a, journal: journal, asked: make(chan struct{})}
@@ -62,7 +65,7 @@ func (a *Agent) build(ctx context.Context, life *host.Life) (*keeper, error) {
 		})
 	}
 	k.channel = channel.New(channel.Config{
-		Store: journal, Engine: engine, Workspaces: workspaces, Interval: s.PollInterval, Logger: a.log, Others: true,
+		Store: journal, Engine: engine, Workspaces: workspaces, Interval: s.PollInterval, Logger: a.log, Others: true, Has: desk.Has,
 	})
 	socket, err := control.Listen(s.StateDir, letters{k}, a.log)
 	if err != nil {
