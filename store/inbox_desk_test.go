@@ -14,7 +14,7 @@ func TestInboxNotes(t *testing.T) {
 	s := inboxOf(t, dir, nil)
 	must[int](t)(s.AcceptInbox(ctx, page(rowOf(1, "canvas", "c"), rowOf(2, "canvas", "c"), rowOf(3, "canvas", "c"))))
 	for _, n := range []int64{2, 1} {
-		if err := errors.Join(s.MarkInboxGiven(ctx, n, "t"), s.NoteInbox(ctx, n, "told")); err != nil {
+		if err := errors.Join(s.MarkInboxGiven(ctx, n, "t"), s.NoteInbox(ctx, map[int64]string{n: "told"}, true)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -34,7 +34,7 @@ func TestInboxNotes(t *testing.T) {
 	if _, err := s.InboxRowOf(ctx, "other", "a2"); !errors.Is(err, store.ErrUnknown) {
 		t.Errorf("of another workspace: %v", err)
 	}
-	if err := errors.Join(s.DrainInbox(ctx, 2, "read"), s.NoteInbox(ctx, 2, "told again")); err != nil {
+	if err := errors.Join(s.DrainInbox(ctx, 2, "read"), s.NoteInbox(ctx, map[int64]string{2: "told again"}, false)); err != nil {
 		t.Fatal(err)
 	}
 	if row := must[store.InboxRow](t)(s.InboxRowOf(ctx, "w", "a2")); row.Note != "read" {

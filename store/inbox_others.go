@@ -6,7 +6,7 @@ import "context"
 // begin with a prefix: those that are part of a task of it, and those that it has accepted without that being noted.
 func (s *Store) NoteInboxHad(ctx context.Context, prefix, note string) error {
 	return s.do(ctx, "note which rows another engine has had", durable, func(c *conn) error {
-		_, err := c.exec(`UPDATE inbox INDEXED BY inbox_open SET note = CASE note WHEN '' THEN ?2 ELSE note || ' ' || ?2 END, changed = ?3
+		_, err := c.exec(`UPDATE inbox INDEXED BY inbox_open SET note = CASE note WHEN '' THEN ?2 ELSE note || char(10) || ?2 END, changed = ?3
 			WHERE state IN ('accepted', 'given') AND uri = '' AND instr(note, ?2) = 0
 			AND (task <> '' AND substr(task, 1, length(?1)) <> ?1
 				OR EXISTS (SELECT 1 FROM messages m WHERE m.message_id = inbox.activity AND m.context_id = inbox.chat))`,

@@ -20,12 +20,12 @@ func TestInboxOfAnotherEngine(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	err := errors.Join(s.MarkInboxGiven(ctx, 1, "ta1"), s.NoteInbox(ctx, 1, "told."), s.MarkInboxGiven(ctx, 2, "ta2"), s.MarkInboxGiven(ctx, 4, "desk w a4"),
+	err := errors.Join(s.MarkInboxGiven(ctx, 1, "ta1"), s.NoteInbox(ctx, map[int64]string{1: "told."}, true), s.MarkInboxGiven(ctx, 2, "ta2"), s.MarkInboxGiven(ctx, 4, "desk w a4"),
 		s.NoteInboxHad(ctx, "desk ", "It had it."), s.NoteInboxHad(ctx, "desk ", "It had it."))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for id, want := range map[string]string{"a1": "told. It had it.", "a2": "It had it.", "a3": "It had it.", "a4": ""} {
+	for id, want := range map[string]string{"a1": "told.\nIt had it.", "a2": "It had it.", "a3": "It had it.", "a4": ""} {
 		if row := must[store.InboxRow](t)(s.InboxRowOf(ctx, "w", id)); row.Note != want {
 			t.Errorf("of %s is noted %q", id, row.Note)
 		}

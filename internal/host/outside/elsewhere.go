@@ -38,15 +38,15 @@ func (elsewhere) Keeps() bool { return false }
 func (e elsewhere) Wait(context.Context, time.Duration) (string, error) { return e.words(), nil }
 
 // Peek implements [toolset.Inbox].
-func (e elsewhere) Peek(context.Context, int, string, int) (string, error) { return e.words(), nil }
+func (e elsewhere) Peek(context.Context, toolset.Peek) (string, error) { return e.words(), nil }
 
 // Pop implements [toolset.Inbox].
-func (e elsewhere) Pop(_ context.Context, id string) (string, error) {
+func (e elsewhere) Pop(_ context.Context, _, id string) (string, error) {
 	return pretty(map[string]any{"removed": false, "activity_id": id, "note": e.words()})
 }
 
 // Reply implements [toolset.Inbox].
-func (e elsewhere) Reply(_ context.Context, id, _ string, _ []string) (string, error) {
+func (e elsewhere) Reply(_ context.Context, _, id, _ string, _ []string) (string, error) {
 	return pretty(map[string]any{"replied": false, "activity_id": id, "note": e.words()})
 }
 

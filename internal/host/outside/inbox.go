@@ -10,6 +10,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/channel"
 	"github.com/Molecule-AI/molecule-codex-runtime/channel/desk"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
+	"github.com/Molecule-AI/molecule-codex-runtime/toolset"
 )
 
 // Keeps implements [toolset.Inbox].
@@ -42,19 +43,22 @@ func (a *Agent) Wait(ctx context.Context, limit time.Duration) (string, error) {
 }
 
 // Peek implements [toolset.Inbox].
-func (a *Agent) Peek(ctx context.Context, limit int, id string, from int) (string, error) {
+func (a *Agent) Peek(ctx context.Context, p toolset.Peek) (string, error) {
 	d, why := a.current(ctx)
 	if d == nil {
 		return a.notHere(why), nil
 	}
-	if id != "" {
-		seen, ok := d.Look(id)
-		if !ok {
-			return "", fmt.Errorf("no message %s waits in the inbox", id)
+	if p.ID != "" {
+		seen, err := d.Look(ctx, desk.Name{Workspace: p.Workspace, ID: p.ID})
+		if errors.Is(err, desk.ErrNotThere) {
+			return "", fmt.Errorf("no message %s waits in the inbox", p.ID)
 		}
-		return a.show(seen, from)
+		if err != nil {
+			return "", named(err)
+		}
+		return a.show(seen, p.From)
 	}
-	all, _ := d.Peek(limit)
+	all, _ := d.Peek(p.Offset, p.Limit, func(m channel.Message) bool { return p.Kind == "" || kindOf(m) == p.Kind })
 	for {
 		text, err := fitting(mostText/max(len(all), 1), func(most int) (string, error) {
 			letters := make([]letter, 0, len(all))
@@ -71,7 +75,7 @@ func (a *Agent) Peek(ctx context.Context, limit int, id string, from int) (strin
 }
 
 // Pop implements [toolset.Inbox].
-func (a *Agent) Pop(ctx context.Context, id string) (string, error) {
+func (a *Agent) Pop(ctx context.Context, workspace, id string) (string, error) {
 	out := map[string]any{"removed": false, "activity_id": id}
 	d, why := a.current(ctx)
 	if d == nil {
@@ -80,7 +84,7 @@ func (a *Agent) Pop(ctx context.Context, id string) (string, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, keptWithin)
 	defer cancel()
-	_, fate, err := d.Pop(ctx, id)
+	_, fate, err := d.Pop(ctx, desk.Name{Workspace: workspace, ID: id})
 	switch {
 	case err == nil:
 		out["removed"] = true
@@ -101,7 +105,7 @@ const (
 )
 
 // Reply implements [toolset.Inbox].
-func (a *Agent) Reply(ctx context.Context, id, text string, paths []string) (string, error) {
+func (a *Agent) Reply(ctx context.Context, workspace, id, text string, paths []string) (string, error) {
 	out := map[string]any{"replied": false, "activity_id": id}
 	d, why := a.current(ctx)
 	if d == nil {
@@ -110,7 +114,7 @@ func (a *Agent) Reply(ctx context.Context, id, text string, paths []string) (str
 	}
 	ctx, cancel := context.WithTimeout(ctx, keptWithin)
 	defer cancel()
-	m, fate, err := d.Reply(ctx, id, text, a.attached(paths)...)
+	m, fate, err := d.Reply(ctx, desk.Name{Workspace: workspace, ID: id}, text, a.attached(paths)...)
 	switch {
 	case errors.Is(err, desk.ErrNotThere):
 		out["note"] = words(fate)
@@ -122,16 +126,16 @@ func (a *Agent) Reply(ctx context.Context, id, text string, paths []string) (str
 		return pretty(out)
 	}
 	out["replied"], out["sent"] = true, true
-	if fate := a.arrives(ctx, d, id); fate != desk.Answered {
+	if fate := a.arrives(ctx, d, desk.Name{Workspace: m.Workspace, ID: m.ID}); fate != desk.Answered {
 		out["sent"], out["note"] = false, words(fate)
 	}
 	return pretty(out)
 }
 
 // arrives waits a while for a reply to arrive, and says what has become of it.
-func (a *Agent) arrives(ctx context.Context, d *desk.Desk, id string) desk.Fate {
+func (a *Agent) arrives(ctx context.Context, d *desk.Desk, of desk.Name) desk.Fate {
 	for end := time.Now().Add(sentWithin); ; {
-		fate, err := d.Fate(ctx, id)
+		fate, err := d.Fate(ctx, of)
 		if err != nil || fate != desk.Kept || time.Now().After(end) || !sleep.For(ctx, lookEvery) {
 			return fate
 		}
@@ -167,7 +171,15 @@ func (a *Agent) unkept(fate desk.Fate, err error) error {
 		return errors.New("this process gives the inbox up now, and it is not known whether that was kept: the process that keeps the inbox next shows the message again if it was not")
 	}
 	if fate == desk.Leaving {
-		return fmt.Errorf("it could not be written to the disk yet, which is tried again as long as this process lives: look with inbox_peek before you call again (%w)", err)
+		return fmt.Errorf("it is not kept yet, which is tried again as long as this process lives: look with inbox_peek before you call again (%w)", err)
+	}
+	return named(err)
+}
+
+// named says of an id that several messages have what to do.
+func named(err error) error {
+	if errors.Is(err, desk.ErrSeveral) {
+		return errors.New("messages of several workspaces have this activity_id: call again with the arrival_workspace_id of the one that you mean")
 	}
 	return err
 }
