@@ -39,6 +39,9 @@ type Peek struct {
 // kinds are those of messages.
 var kinds = []string{"canvas_user", "peer_agent", "delegation_result"} //nolint:gochecknoglobals // a constant
 
+// ReplyTool answers a message of an inbox.
+const ReplyTool = "reply_to_message"
+
 const (
 	longestWait = 300 // seconds
 	mostPeeked  = 50
@@ -69,6 +72,10 @@ type arrival struct {
 
 type pop struct {
 	ID string `json:"activity_id" jsonschema:"the id of the message"`
+}
+
+type popOf struct {
+	pop
 	arrival
 }
 
@@ -93,10 +100,10 @@ func (s *Set) inboxTools() []tool {
 			"It stays in the inbox until it is answered or taken off, and is shown again until then. The user's messages come first.",
 			(longestWait+30)*time.Second, s.waitForMessage),
 		define("inbox_peek", "Lists messages that wait in the inbox of this workspace, in the order in which wait_for_message shows them, without taking them off.", short, s.inboxPeekOf),
-		define("inbox_pop", "Takes a message off the inbox that needs no answer, or that you have answered with another tool. After reply_to_message it is not needed.", short, s.inboxPop),
+		define("inbox_pop", "Takes a message off the inbox that needs no answer, or that you have answered with another tool. After reply_to_message it is not needed.", short, s.inboxPopOf),
 	}
 	if s.cfg.Inbox.Keeps() {
-		all = append(all, define("reply_to_message", "Answers a message of the inbox, of the user or of another agent, and takes it off. Use this for every answer: "+
+		all = append(all, define(ReplyTool, "Answers a message of the inbox, of the user or of another agent, and takes it off. Use this for every answer: "+
 			"it is kept on the disk before it is sent, is sent until the platform has it, and is never sent twice. "+
 			"send_message_to_user and delegate_task are for what you say of your own accord.", short, s.replyTo))
 	}
@@ -128,12 +135,13 @@ func (s *Set) inboxPeekOf(ctx context.Context, a peekOf) (string, error) {
 	})
 }
 
-func (s *Set) inboxPop(ctx context.Context, a pop) (string, error) {
+func (s *Set) inboxPop(_ context.Context, a pop) (string, error) {
+	return pretty(map[string]any{"removed": false, "activity_id": a.ID, "note": pushed})
+}
+
+func (s *Set) inboxPopOf(ctx context.Context, a popOf) (string, error) {
 	id := strings.TrimSpace(a.ID)
-	switch {
-	case s.cfg.Inbox == nil:
-		return pretty(map[string]any{"removed": false, "activity_id": a.ID, "note": pushed})
-	case id == "":
+	if id == "" {
 		return "", errors.New("activity_id is required")
 	}
 	return s.cfg.Inbox.Pop(ctx, strings.TrimSpace(a.Workspace), id)

@@ -14,7 +14,7 @@ import (
 )
 
 // Keeps implements [toolset.Inbox].
-func (a *Agent) Keeps() bool { return !a.options.Beside }
+func (a *Agent) Keeps() bool { return !a.aside.Load() }
 
 // Wait implements [toolset.Inbox].
 func (a *Agent) Wait(ctx context.Context, limit time.Duration) (string, error) {
