@@ -134,6 +134,5 @@ type Config struct {
 	// and what they have yet to say stays for them. Nil means that all are.
 	Has func(task string) bool
 
-	// Others says that another agent than codex reads the messages: what senders are told of that names none.
-	Others bool
+	Agent string // who answers, as senders read it where that fails; "" means codex
 }

@@ -45,13 +45,13 @@ func TestInboxNotes(t *testing.T) {
 // TestHolds: who has a state says for which workspaces.
 func TestHolds(t *testing.T) {
 	dir := t.TempDir()
-	s, err := store.Open(t.Context(), store.Config{Dir: dir, Holds: []string{"w1", "w2"}})
+	s, err := store.Open(t.Context(), store.Config{Dir: dir, What: "mcp", Holds: []string{"w1", "w2"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
 	in, err := store.Inspect(dir)
-	if err != nil || in.Holder == nil || !slices.Equal(in.Holder.Holds, []string{"w1", "w2"}) || in.Holder.What != "" {
+	if err != nil || in.Holder == nil || !slices.Equal(in.Holder.Holds, []string{"w1", "w2"}) || in.Holder.What != "mcp" {
 		t.Errorf("%+v, %v", in.Holder, err)
 	}
 }

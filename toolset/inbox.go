@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 )
 
 // An Inbox is where messages wait for an agent that fetches them. What its methods return is what a model reads.
@@ -136,7 +138,7 @@ func (s *Set) inboxPeekOf(ctx context.Context, a peekOf) (string, error) {
 }
 
 func (s *Set) inboxPop(_ context.Context, a pop) (string, error) {
-	return pretty(map[string]any{"removed": false, "activity_id": a.ID, "note": pushed})
+	return brief.Pretty(map[string]any{"removed": false, "activity_id": a.ID, "note": pushed})
 }
 
 func (s *Set) inboxPopOf(ctx context.Context, a popOf) (string, error) {

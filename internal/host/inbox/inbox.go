@@ -71,7 +71,7 @@ const instructions = `You answer messages that come through the Molecule platfor
 func build(ctx context.Context, life *host.Life, o Options) (*runtime, error) {
 	s := o.Settings
 	control.Relieve(ctx, s.StateDir) // an MCP host may keep the inbox until a channel does
-	ground, err := host.OpenGround(ctx, life, host.OpenWatch(life, o.Options), nil)
+	ground, err := host.OpenGround(ctx, life, host.OpenWatch(life, o.Options), "channel", nil)
 	if err != nil {
 		return nil, stateError(err)
 	}
@@ -133,7 +133,7 @@ func stateError(err error) error {
 
 // listen opens the socket for other commands.
 func (r *runtime) listen(life *host.Life) error {
-	socket, err := control.Listen(r.Settings.StateDir, letters{r.Journal, r.channel}, r.Logger)
+	socket, err := control.Listen(r.Settings.StateDir, r.channel, r.Logger)
 	if err != nil {
 		return err
 	}
@@ -155,20 +155,6 @@ func (r *runtime) probe(life *host.Life, health net.Listener) error {
 	r.Logger.Info("listening", "addr", health.Addr().String(), "version", r.Version, "codex_user", launch.UserNote(s.User))
 	return nil
 }
-
-// letters are the replies that were refused for good.
-type letters struct {
-	journal *store.Store
-	channel *channel.Channel
-}
-
-// List implements [control.Letters].
-func (l letters) List(ctx context.Context) ([]channel.DeadLetter, error) {
-	return channel.Letters(ctx, l.journal)
-}
-
-// Retry implements [control.Letters].
-func (l letters) Retry(ctx context.Context, id string) error { return l.channel.Retry(ctx, id) }
 
 // Recover implements [host.Runtime].
 func (r *runtime) Recover(ctx context.Context) error { return r.Engine.Recover(ctx) }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextools"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
@@ -42,12 +43,12 @@ func (e elsewhere) Peek(context.Context, toolset.Peek) (string, error) { return 
 
 // Pop implements [toolset.Inbox].
 func (e elsewhere) Pop(_ context.Context, _, id string) (string, error) {
-	return pretty(map[string]any{"removed": false, "activity_id": id, "note": e.words()})
+	return brief.Pretty(map[string]any{"removed": false, "activity_id": id, "note": e.words()})
 }
 
 // Reply implements [toolset.Inbox].
 func (e elsewhere) Reply(_ context.Context, _, id, _ string, _ []string) (string, error) {
-	return pretty(map[string]any{"replied": false, "activity_id": id, "note": e.words()})
+	return brief.Pretty(map[string]any{"replied": false, "activity_id": id, "note": e.words()})
 }
 
 // Telling implements [toolset.Inbox].

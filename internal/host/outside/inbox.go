@@ -9,6 +9,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/channel"
 	"github.com/Molecule-AI/molecule-codex-runtime/channel/desk"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 	"github.com/Molecule-AI/molecule-codex-runtime/toolset"
 )
@@ -34,7 +35,7 @@ func (a *Agent) Wait(ctx context.Context, limit time.Duration) (string, error) {
 		if trouble := a.trouble(); trouble != "" {
 			none["warning"] = trouble
 		}
-		return pretty(none)
+		return brief.Pretty(none)
 	case errors.Is(err, desk.ErrClosed):
 		_, why := a.current(ctx)
 		return a.notHere(why), nil
@@ -65,7 +66,7 @@ func (a *Agent) Peek(ctx context.Context, p toolset.Peek) (string, error) {
 			for _, seen := range all {
 				letters = append(letters, a.letter(seen, most, 0))
 			}
-			return pretty(letters)
+			return brief.Pretty(letters)
 		})
 		if err != nil || len(text) <= mostBytes || len(all) <= 1 {
 			return text, err
@@ -80,7 +81,7 @@ func (a *Agent) Pop(ctx context.Context, workspace, id string) (string, error) {
 	d, why := a.current(ctx)
 	if d == nil {
 		out["note"] = a.notHere(why)
-		return pretty(out)
+		return brief.Pretty(out)
 	}
 	ctx, cancel := context.WithTimeout(ctx, keptWithin)
 	defer cancel()
@@ -93,7 +94,7 @@ func (a *Agent) Pop(ctx context.Context, workspace, id string) (string, error) {
 	default:
 		return "", a.unkept(fate, err)
 	}
-	return pretty(out)
+	return brief.Pretty(out)
 }
 
 const (
@@ -110,7 +111,7 @@ func (a *Agent) Reply(ctx context.Context, workspace, id, text string, paths []s
 	d, why := a.current(ctx)
 	if d == nil {
 		out["note"] = a.notHere(why)
-		return pretty(out)
+		return brief.Pretty(out)
 	}
 	ctx, cancel := context.WithTimeout(ctx, keptWithin)
 	defer cancel()
@@ -118,18 +119,18 @@ func (a *Agent) Reply(ctx context.Context, workspace, id, text string, paths []s
 	switch {
 	case errors.Is(err, desk.ErrNotThere):
 		out["note"] = words(fate)
-		return pretty(out)
+		return brief.Pretty(out)
 	case err != nil:
 		return "", a.unkept(fate, err)
 	case m.Mute != "":
 		out["note"] = "The message was taken off the inbox, and no answer is sent to it: " + m.Mute + "."
-		return pretty(out)
+		return brief.Pretty(out)
 	}
 	out["replied"], out["sent"] = true, true
 	if fate := a.arrives(ctx, d, desk.Name{Workspace: m.Workspace, ID: m.ID}); fate != desk.Answered {
 		out["sent"], out["note"] = false, words(fate)
 	}
-	return pretty(out)
+	return brief.Pretty(out)
 }
 
 // arrives waits a while for a reply to arrive, and says what has become of it.
