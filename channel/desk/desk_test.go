@@ -155,7 +155,7 @@ func TestWaiting(t *testing.T) {
 		if seen, err := c.desk.Wait(t.Context(), 0); err != nil || seen.ID != "m1" || seen.Behind != 2 {
 			t.Errorf("got %+v, %v", seen, err)
 		}
-		if all, more := c.desk.Peek(0, 2, any); len(all) != 2 || all[1].ID != "m2" || !more {
+		if all, more := c.desk.Peek(0, 2, every); len(all) != 2 || all[1].ID != "m2" || !more {
 			t.Errorf("peek: %+v, %v", all, more)
 		}
 		if _, fate, err := c.desk.Reply(t.Context(), desk.Name{ID: "m1"}, "one"); err != nil || fate != desk.Kept {
@@ -210,7 +210,7 @@ func TestBack(t *testing.T) {
 	})
 }
 
-func any(channel.Message) bool { return true }
+func every(channel.Message) bool { return true }
 
 // TestFair: the user waits for no other agent, and an agent for one message of each other one, whatever comes from the
 // store, and however much somebody sends.
@@ -240,7 +240,7 @@ func TestFair(t *testing.T) {
 		}
 		c.put(10, from("q"))
 		c.put(11)
-		all, more := c.desk.Peek(1, 2, any)
+		all, more := c.desk.Peek(1, 2, every)
 		if len(all) != 2 || all[0].ID != "m3" || all[1].ID != "m10" || !more {
 			t.Errorf("from the second on: %+v", all)
 		}
@@ -248,7 +248,7 @@ func TestFair(t *testing.T) {
 		if len(all) != 1 || all[0].ID != "m11" || more {
 			t.Errorf("of the user: %+v", all)
 		}
-		if all, _ = c.desk.Peek(99, 9, any); len(all) != 0 {
+		if all, _ = c.desk.Peek(99, 9, every); len(all) != 0 {
 			t.Errorf("behind the last: %+v", all)
 		}
 		for range 5 {

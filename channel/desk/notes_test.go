@@ -23,7 +23,7 @@ func TestNotesAreKept(t *testing.T) {
 		c := open(t)
 		c.put(1, func(m *channel.Message) { m.Note = "A codex had it." })
 		c.put(2)
-		c.desk.Peek(0, 9, any)
+		c.desk.Peek(0, 9, every)
 		told, _ := c.desk.Telling(t.Context(), ours, "", "zero")
 		told(&platform.Error{Op: "notify", Status: 502})
 		told, _ = c.desk.Telling(t.Context(), ours, "", "one")

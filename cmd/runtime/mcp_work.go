@@ -16,7 +16,6 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/secrets"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
-	"github.com/Molecule-AI/molecule-codex-runtime/toolset"
 )
 
 // What --inbox may be.
@@ -31,9 +30,9 @@ type mcpWork struct {
 	log          *slog.Logger
 	instructions string
 	register     func(*mcp.Server)
-	run          func(ctx context.Context, host string) // goes on beside the server; nil if nothing does
-	leave        func()                                 // called when the client has closed its end
-	aside        func() (instructions string)           // has another process have the messages, where the client is codex; nil if it was said who has them
+	run          func(ctx context.Context, host string)  // goes on beside the server; nil if nothing does
+	leave        func()                                  // called when the client has closed its end
+	aside        func(*mcp.Server) (instructions string) // has another process have the messages, where the client is codex; nil if it was said who has them
 	end          func()
 }
 
@@ -90,8 +89,8 @@ func (w mcpWork) outside(o outside.Options, auto bool) mcpWork {
 		w.run = agent.Run
 	}
 	if auto {
-		w.aside = func() string {
-			agent.StandAside()
+		w.aside = func(server *mcp.Server) string {
+			agent.StandAside(server)
 			return agent.Instructions()
 		}
 	}
@@ -144,8 +143,7 @@ func isCodex(req mcp.Request) bool {
 
 // besideCodex has another process have the messages, and begins.
 func (w mcpWork) besideCodex(server *mcp.Server, begin func() (mcp.Result, error)) (mcp.Result, error) {
-	instructions := w.aside()
-	server.RemoveTools(toolset.ReplyTool)
+	instructions := w.aside(server)
 	res, err := begin()
 	if begun, ok := res.(*mcp.InitializeResult); ok && err == nil {
 		begun.Instructions = instructions

@@ -62,8 +62,11 @@ func New(o Options) *Agent {
 	return a
 }
 
-// StandAside has it never keep the inbox, before [Agent.Run]: it is not run then.
-func (a *Agent) StandAside() { a.aside.Store(true) }
+// StandAside has it never keep the inbox, in the place of [Agent.Run]. Nothing is answered on the server then.
+func (a *Agent) StandAside(server *mcp.Server) {
+	a.aside.Store(true)
+	server.RemoveTools(toolset.ReplyTool)
+}
 
 // Leave ends the waits for messages: the MCP host has closed its end. What was begun otherwise comes to its end.
 func (a *Agent) Leave() { a.leave() }
