@@ -32,8 +32,8 @@ const (
 const (
 	tooManyParts = "the message has more than 1000 parts; put what belongs together into one"
 	tooMuchWaits = "too much that other agents have sent waits here already, so this message was not kept; send it again when your earlier ones are answered, or with less in it"
-	tooLarge     = "the message is too large to be fetched from the platform, so it was not read; send it in parts, or put it in a file where codex works, and name the file"
-	tooLong      = "the message has %d characters, and codex takes at most %d; put the text in a file where codex works, and name the file"
+	tooLarge     = "the message is too large to be fetched from the platform, so it was not read; send it in parts, or put it in a file where the agent works, and name the file"
+	tooLong      = "the message has %d characters, and the agent takes at most %d; put the text in a file where the agent works, and name the file"
 )
 
 // share is what other agents may have of an inbox.

@@ -40,7 +40,7 @@ func TestBounds(t *testing.T) {
 		refused string
 	}{
 		"text":             {text(mostText), ""},
-		"long-text":        {text(mostText + 1), "the message has 1048577 characters, and codex takes at most 1048576; put the text in a file where codex works, and name the file"},
+		"long-text":        {text(mostText + 1), "the message has 1048577 characters, and the agent takes at most 1048576; put the text in a file where the agent works, and name the file"},
 		"long-summary":     {platform.Row{Summary: strings.Repeat("x", 2*mostText)}, "the message has 2097152 characters"},
 		"parts":            {parts(mostParts, `{"text":"%d"}`), ""},
 		"many-parts":       {parts(mostParts+1, `{"text":"%d"}`), "the message has more than 1000 parts; put what belongs together into one"},

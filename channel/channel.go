@@ -26,6 +26,7 @@ type Channel struct {
 
 // New returns a channel. It starts nothing.
 func New(cfg Config) *Channel {
+	cfg.Agent = cmp.Or(cfg.Agent, "codex")
 	cfg.Interval = cmp.Or(cfg.Interval, 5*time.Second)
 	if cfg.Metrics == nil {
 		cfg.Metrics = noMetrics{}

@@ -130,6 +130,9 @@ type Config struct {
 	Metrics    Metrics       // nil counts nothing
 	Logger     *slog.Logger  // nil discards
 
-	// Others says that another agent than codex reads the messages: what senders are told of that names none.
-	Others bool
+	// Has says of a task whether it may be one of Engine's: of others that have had the inbox nothing is followed here,
+	// and what they have yet to say stays for them. Nil means that all are.
+	Has func(task string) bool
+
+	Agent string // who answers, as senders read it where that fails; "" means codex
 }

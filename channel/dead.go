@@ -36,6 +36,9 @@ func Letters(ctx context.Context, st *store.Store) ([]DeadLetter, error) {
 	return out, nil
 }
 
+// List is [Letters] of the channel's own.
+func (c *Channel) List(ctx context.Context) ([]DeadLetter, error) { return Letters(ctx, c.cfg.Store) }
+
 // Retry has a dead letter sent again, by its id or by that of the row that it answers.
 func (c *Channel) Retry(ctx context.Context, id string) error {
 	err := c.cfg.Store.RetryReply(ctx, id)

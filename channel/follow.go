@@ -20,7 +20,9 @@ func (d *chats) resume(work context.Context) {
 		d.log.Error("the tasks that may still say something are not known", "err", err)
 	}
 	for _, row := range rows {
-		d.follow(work, row)
+		if d.cfg.Has == nil || d.cfg.Has(row.Task) {
+			d.follow(work, row)
+		}
 	}
 }
 

@@ -89,7 +89,7 @@ func (d *chats) kept(ctx context.Context, row store.InboxRow) (entry, error) {
 // [*RefusedError].
 func (d *chats) message(ctx context.Context, s *space, row store.InboxRow, e entry) (Message, error) {
 	if e = e.bounded(); e.Refused != "" {
-		return Message{}, &RefusedError{Text: d.cfg.words("[codex error] " + e.Refused)}
+		return Message{}, &RefusedError{Text: d.cfg.fault(e.Refused)}
 	}
 	for i, f := range e.Files {
 		if f.URI == "" {

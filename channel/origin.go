@@ -1,8 +1,6 @@
 package channel
 
 import (
-	"strings"
-
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
@@ -22,10 +20,8 @@ func originOf(r platform.Row) Origin {
 	return o
 }
 
-// words are those that a sender is told, who may not talk to codex.
-func (cfg Config) words(text string) string {
-	if !cfg.Others {
-		return text
-	}
-	return strings.NewReplacer("[codex error]", "[agent error]", "codex", "the agent").Replace(text)
-}
+// fault is a text that says why a message is not answered as its sender has wanted.
+func (cfg Config) fault(text string) string { return Fault(cfg.Agent) + text }
+
+// Fault stands before what the sender of a message is told that an agent cannot answer.
+func Fault(agent string) string { return "[" + agent + " error] " }

@@ -55,7 +55,7 @@ func TestOthersWords(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, c := &desk{}, &clerk{}
 		d.put("", strings.Repeat("x", 1<<20+1))
-		r := open(t, t.TempDir(), d, c, func(cfg *channel.Config) { cfg.Others = true })
+		r := open(t, t.TempDir(), d, c, func(cfg *channel.Config) { cfg.Agent = "agent" })
 		defer r.stop()
 		time.Sleep(time.Minute)
 		if told := d.told(); len(told) != 1 || strings.Contains(told[0], "codex") || !strings.Contains(told[0], "[agent error] the message has 1048577 characters, and the agent takes at most") {

@@ -97,7 +97,7 @@ func (r *replies) Settle(ctx context.Context, one *reply, s deliver.Settlement) 
 	case deliver.PutOff:
 		return r.cfg.Store.PutOffReply(ctx, one.ID, s.Due, s.Err.Error(), one.unknown)
 	case deliver.Dead:
-		err := r.cfg.Store.GiveUpReply(ctx, one.ID, s.Err.Error(), one.instead(s.Err, r.cfg.words))
+		err := r.cfg.Store.GiveUpReply(ctx, one.ID, s.Err.Error(), one.instead(s.Err, r.cfg))
 		if err == nil {
 			r.cfg.Metrics.Replied(one.Workspace, false)
 			r.cfg.Logger.Error("a reply is not taken; it is kept as a dead letter (runtime channel dead)",
@@ -114,12 +114,12 @@ func (r *replies) Settle(ctx context.Context, one *reply, s deliver.Settlement) 
 
 // instead is what the sender is told in the place of a reply that the platform has refused
 // for good; nil if it has not, and is only out of time.
-func (one *reply) instead(why error, words func(string) string) *store.InboxReply {
+func (one *reply) instead(why error, cfg Config) *store.InboxReply {
 	refused, ok := errors.AsType[*platform.Error](why)
 	if !ok || !refused.Permanent() {
 		return nil
 	}
-	text := fmt.Sprintf(words("[codex error] There is a reply to your message, but the platform does not take it (HTTP %d"), refused.Status)
+	text := cfg.fault(fmt.Sprintf("There is a reply to your message, but the platform does not take it (HTTP %d", refused.Status))
 	if refused.Reason != "" {
 		text += ": " + refused.Reason
 	}

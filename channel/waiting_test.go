@@ -2,6 +2,7 @@ package channel_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -201,6 +202,29 @@ func TestBoundsOfAnInbox(t *testing.T) {
 		time.Sleep(time.Minute)
 		if given := c.texts(); !slices.Equal(given, []string{"first", "one", "two"}) {
 			t.Errorf("given: %q", given)
+		}
+	})
+}
+
+// TestTasksOfAnother: what another engine's tasks have yet to say is left for it.
+func TestTasksOfAnother(t *testing.T) {
+	dir, d, c := t.TempDir(), &desk{}, &clerk{}
+	synctest.Test(t, func(t *testing.T) {
+		s := openStore(t, dir)
+		row := store.InboxRow{Activity: "a", Kind: "canvas", Chat: "c", Body: []byte("{}"), State: store.InboxAccepted}
+		_, err := s.AcceptInbox(t.Context(), store.InboxPage{Workspace: ours, Rows: []store.InboxRow{row}})
+		errGiven := s.MarkInboxGiven(t.Context(), 1, "theirs")
+		_, errKeep := s.AnswerInbox(t.Context(), 1, store.InboxReply{ID: "q", Workspace: ours, Chat: "c", Task: "theirs", Body: []byte("{}")})
+		if err := errors.Join(err, errGiven, errKeep, s.Close()); err != nil {
+			t.Fatal(err)
+		}
+		r := open(t, dir, d, c, func(cfg *channel.Config) { cfg.Has = func(task string) bool { return task != "theirs" } })
+		time.Sleep(time.Minute)
+		r.stop()
+		s = openStore(t, dir)
+		defer s.Close()
+		if left, err := s.InboxTasks(t.Context()); err != nil || len(left) != 1 {
+			t.Errorf("%+v, %v", left, err)
 		}
 	})
 }

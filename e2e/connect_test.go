@@ -239,6 +239,36 @@ func (x *laptop) callsTool(server string) {
 	}
 }
 
+// TestEarlierCodexEntry: a codex with an entry of before the inbox, which does not say who has the messages, does not take
+// them from the channel that may be started any time.
+func TestEarlierCodexEntry(t *testing.T) {
+	t.Parallel()
+	x := newLaptop(t)
+	token, file := filepath.Join(x.home, "token"), filepath.Join(x.home, ".codex/config.toml")
+	writeFile(t, token, x.handle.Token())
+	config, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, file, string(config)+strings.Replace(documented(t, x, token), `, "--inbox=beside"]`, `]`, 1))
+	if _, err := x.handle.Say(t.Context(), "hello"); err != nil {
+		t.Fatal(err)
+	}
+	x.model.SetScript(func(m *fakemodel.Turn) {
+		if outputs := m.NewToolOutputs(); len(outputs) > 0 {
+			m.Say(outputs[0].Text)
+			return
+		}
+		m.CallIn("mcp__molecule", "wait_for_message", `{"timeout_secs":5}`)
+	})
+	if out := x.codex("exec", "--skip-git-repo-check", "wait"); !strings.Contains(string(out), "The MCP host is codex") {
+		t.Errorf("codex says %s", out)
+	}
+	if n := len(x.platform.Requests("POST /registry/register")); n != 0 {
+		t.Errorf("it has registered the workspace %d times", n)
+	}
+}
+
 // documented is the configuration in the documents, with the values of a laptop.
 func documented(t *testing.T, x *laptop, token string) string {
 	t.Helper()

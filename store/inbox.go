@@ -235,11 +235,19 @@ func (s *Store) InboxGivenRows(ctx context.Context, workspace string, limit int)
 	})
 }
 
-// NoteInbox notes something of a row that has no answer yet.
-func (s *Store) NoteInbox(ctx context.Context, n int64, note string) error {
-	return s.do(ctx, "note something of a row", durable, func(c *conn) error {
-		_, err := c.exec("UPDATE inbox SET note = ?, changed = ? WHERE n = ? AND state IN ('accepted', 'given')", note, nanos(s.now()), n)
-		return err
+// NoteInbox notes something of rows that have no answer yet, by their numbers, together.
+func (s *Store) NoteInbox(ctx context.Context, notes map[int64]string, atOnce bool) error {
+	level := relaxed
+	if atOnce {
+		level = durable
+	}
+	return s.do(ctx, "note something of rows", level, func(c *conn) error {
+		for n, note := range notes {
+			if _, err := c.exec("UPDATE inbox SET note = ?, changed = ? WHERE n = ? AND state IN ('accepted', 'given')", note, nanos(s.now()), n); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 

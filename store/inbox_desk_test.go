@@ -14,7 +14,7 @@ func TestInboxNotes(t *testing.T) {
 	s := inboxOf(t, dir, nil)
 	must[int](t)(s.AcceptInbox(ctx, page(rowOf(1, "canvas", "c"), rowOf(2, "canvas", "c"), rowOf(3, "canvas", "c"))))
 	for _, n := range []int64{2, 1} {
-		if err := errors.Join(s.MarkInboxGiven(ctx, n, "t"), s.NoteInbox(ctx, n, "told")); err != nil {
+		if err := errors.Join(s.MarkInboxGiven(ctx, n, "t"), s.NoteInbox(ctx, map[int64]string{n: "told"}, true)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -34,7 +34,7 @@ func TestInboxNotes(t *testing.T) {
 	if _, err := s.InboxRowOf(ctx, "other", "a2"); !errors.Is(err, store.ErrUnknown) {
 		t.Errorf("of another workspace: %v", err)
 	}
-	if err := errors.Join(s.DrainInbox(ctx, 2, "read"), s.NoteInbox(ctx, 2, "told again")); err != nil {
+	if err := errors.Join(s.DrainInbox(ctx, 2, "read"), s.NoteInbox(ctx, map[int64]string{2: "told again"}, false)); err != nil {
 		t.Fatal(err)
 	}
 	if row := must[store.InboxRow](t)(s.InboxRowOf(ctx, "w", "a2")); row.Note != "read" {
@@ -42,35 +42,16 @@ func TestInboxNotes(t *testing.T) {
 	}
 }
 
-// TestEndInboxTasks: tasks that are not known any more are not listed.
-func TestEndInboxTasks(t *testing.T) {
-	ctx, s := t.Context(), inboxOf(t, t.TempDir(), nil)
-	must[int](t)(s.AcceptInbox(ctx, page(rowOf(1, "canvas", "c"))))
-	if err := s.MarkInboxGiven(ctx, 1, "t"); err != nil {
-		t.Fatal(err)
-	}
-	must[bool](t)(s.AnswerInbox(ctx, 1, store.InboxReply{ID: "r", Workspace: "w", Chat: "c", Task: "t", Body: []byte("{}")}))
-	if got := must[[]store.InboxRow](t)(s.InboxTasks(ctx)); len(got) != 1 {
-		t.Fatalf("%+v", got)
-	}
-	if err := s.EndInboxTasks(ctx); err != nil {
-		t.Fatal(err)
-	}
-	if got := must[[]store.InboxRow](t)(s.InboxTasks(ctx)); len(got) != 0 {
-		t.Errorf("%+v", got)
-	}
-}
-
 // TestHolds: who has a state says for which workspaces.
 func TestHolds(t *testing.T) {
 	dir := t.TempDir()
-	s, err := store.Open(t.Context(), store.Config{Dir: dir, Holds: []string{"w1", "w2"}})
+	s, err := store.Open(t.Context(), store.Config{Dir: dir, What: "mcp", Holds: []string{"w1", "w2"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer s.Close()
 	in, err := store.Inspect(dir)
-	if err != nil || in.Holder == nil || !slices.Equal(in.Holder.Holds, []string{"w1", "w2"}) || in.Holder.What != "" {
+	if err != nil || in.Holder == nil || !slices.Equal(in.Holder.Holds, []string{"w1", "w2"}) || in.Holder.What != "mcp" {
 		t.Errorf("%+v, %v", in.Holder, err)
 	}
 }

@@ -230,14 +230,6 @@ func (s *Store) EndInboxTask(ctx context.Context, task string) error {
 	})
 }
 
-// EndInboxTasks notes that nothing more comes of any task, for an engine that does not know them.
-func (s *Store) EndInboxTasks(ctx context.Context) error {
-	return s.do(ctx, "end the tasks of the inbox", relaxed, func(c *conn) error {
-		_, err := c.exec("UPDATE inbox_replies SET final = 1 WHERE final = 0")
-		return err
-	})
-}
-
 // CountDueReplies counts the replies that are to be sent.
 func (s *Store) CountDueReplies(ctx context.Context) (int, error) {
 	return view(ctx, s, "count the replies to send", func(c *conn) (int, error) {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -28,24 +27,16 @@ type holder struct {
 	Holds []string  `json:"holds,omitempty"`
 }
 
-// what is the command that this process is, as far as that says anything to people.
-func what() string {
-	if len(os.Args) > 1 && slices.Contains([]string{"serve", "channel", "mcp"}, os.Args[1]) {
-		return os.Args[1]
-	}
-	return ""
-}
-
 // lastsAtMost is how long the lock may outlive its holder: a child that was being
 // started when that was killed has a copy of the descriptor until it is gone, too.
 const lastsAtMost = 5 * time.Second
 
 // acquire takes the lock of dir, or returns a [*LockedError].
-func acquire(ctx context.Context, dir string, now time.Time, holds ...string) (*lock, error) {
+func acquire(ctx context.Context, dir string, now time.Time, who holder) (*lock, error) {
 	again := time.NewTicker(10 * time.Millisecond)
 	defer again.Stop()
 	for began := time.Now(); ; {
-		l, err := tryAcquire(dir, now, holds)
+		l, err := tryAcquire(dir, now, who)
 		locked, ok := errors.AsType[*LockedError](err)
 		if !ok || !locked.gone() || time.Since(began) >= lastsAtMost {
 			return l, err
@@ -58,7 +49,7 @@ func acquire(ctx context.Context, dir string, now time.Time, holds ...string) (*
 	}
 }
 
-func tryAcquire(dir string, now time.Time, holds []string) (*lock, error) {
+func tryAcquire(dir string, now time.Time, who holder) (*lock, error) {
 	path := filepath.Join(dir, "state.lock")
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -74,20 +65,21 @@ func tryAcquire(dir string, now time.Time, holds []string) (*lock, error) {
 		_ = file.Close()
 		return nil, fmt.Errorf("lock %s: this file system cannot lock files, choose another directory: %w", path, err)
 	}
-	if err := l.sign(holds, now); err != nil {
+	if err := l.sign(who, now); err != nil {
 		l.release()
 		return nil, fileError(path, err)
 	}
 	return l, nil
 }
 
-// sign writes down who has the lock.
-func (l *lock) sign(holds []string, now time.Time) error {
+// sign writes down who has the lock: what is not known of that is added.
+func (l *lock) sign(who holder, now time.Time) error {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
 	}
-	text, err := json.Marshal(holder{Host: host, PID: os.Getpid(), Since: now, What: what(), Holds: holds})
+	who.Host, who.PID, who.Since = host, os.Getpid(), now
+	text, err := json.Marshal(who)
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func TestLockOutlivesItsHolder(t *testing.T) {
 			time.Sleep(time.Second)
 			end()
 		}()
-		l, err := acquire(t.Context(), dir, time.Now())
+		l, err := acquire(t.Context(), dir, time.Now(), holder{})
 		must(t, err)
 		l.release()
 	})
@@ -65,7 +65,7 @@ func TestLockIsNotWaitedFor(t *testing.T) {
 		for most, within := range map[time.Duration]time.Duration{lastsAtMost + time.Second: time.Hour, time.Second: time.Second} {
 			ctx, cancel := context.WithTimeout(t.Context(), within)
 			began := time.Now()
-			_, err := acquire(ctx, dir, began)
+			_, err := acquire(ctx, dir, began, holder{})
 			cancel()
 			lockedBy(t, err)
 			if took := time.Since(began); took > most {
@@ -75,11 +75,11 @@ func TestLockIsNotWaitedFor(t *testing.T) {
 	})
 	synctest.Test(t, func(t *testing.T) {
 		used := t.TempDir()
-		l, err := acquire(t.Context(), used, time.Now())
+		l, err := acquire(t.Context(), used, time.Now(), holder{})
 		must(t, err)
 		defer l.release()
 		began := time.Now()
-		_, err = acquire(t.Context(), used, began)
+		_, err = acquire(t.Context(), used, began, holder{})
 		equal(t, lockedBy(t, err).PID, os.Getpid())
 		equal(t, time.Since(began), 0)
 	})

@@ -16,6 +16,7 @@ import (
 type Config struct {
 	Dir       string   // of state.db and its lock; made if it is missing
 	Also      []string // folders with what belongs to the work that is accepted: it needs room there, too
+	What      string   // the command that opens it, for the words that another process gets; may be empty
 	Holds     []string // the workspaces whose state it is, for the words that another process gets; may be empty
 	Retention Retention
 	Reserve   int64 // bytes of disk left to what runs when no more is accepted; 0 means 16 MiB, negative none
@@ -99,7 +100,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Space != nil {
 		s.disk.space = cfg.Space
 	}
-	if err := s.open(ctx, cfg.MaxPages, cfg.Holds); err != nil {
+	if err := s.open(ctx, cfg.MaxPages, holder{What: cfg.What, Holds: cfg.Holds}); err != nil {
 		return nil, fmt.Errorf("open the store: %w", err)
 	}
 	s.syncer = newSyncer(s.path+"-wal", s.logger)
@@ -125,11 +126,11 @@ func (s *Store) Path() string { return s.path }
 
 // open takes the directory and connects to the database. It leaves nothing
 // behind when it fails.
-func (s *Store) open(ctx context.Context, maxPages int, holds []string) (err error) {
+func (s *Store) open(ctx context.Context, maxPages int, who holder) (err error) {
 	if err := makeDir(s.dir); err != nil {
 		return err
 	}
-	if s.lock, err = acquire(ctx, s.dir, s.now(), holds...); err != nil {
+	if s.lock, err = acquire(ctx, s.dir, s.now(), who); err != nil {
 		return err
 	}
 	defer func() {

@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"log/slog"
 	"time"
@@ -43,6 +44,10 @@ type Config struct {
 	// MidTurn has a message that names no task become part of the one whose turn is
 	// running in its conversation, instead of waiting for a turn of its own.
 	MidTurn bool
+
+	// Elsewhere returns the jobs whose messages another process has answered since they were
+	// accepted: they are not taken up. Nil means none.
+	Elsewhere func(ctx context.Context) (jobs []string, err error)
 
 	// Conversations knows the threads that the runner uses; nil if there are none.
 	Conversations Conversations

@@ -26,9 +26,13 @@ func (e *Engine) Recover(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("recover the tasks: %w", err)
 	}
+	gone, err := e.elsewhere(ctx)
+	if err != nil {
+		return fmt.Errorf("recover the tasks: %w", err)
+	}
 	var waiting []*run
 	for _, pending := range open {
-		runs, err := e.recoverTask(ctx, pending)
+		runs, err := e.recoverTask(ctx, pending, gone)
 		if err != nil {
 			if ctx.Err() != nil { // it is told to stop, and the next one reads the task
 				return fmt.Errorf("recover the tasks: %w", err)
@@ -55,8 +59,9 @@ func (e *Engine) Recover(ctx context.Context) error {
 }
 
 // recoverTask brings a task back to life and returns its turns to come. One that
-// has ended stays so: what still waits of it was answers to questions.
-func (e *Engine) recoverTask(ctx context.Context, pending store.Pending) ([]*run, error) {
+// has ended stays so: what still waits of it was answers to questions. The jobs that are gone
+// were answered elsewhere.
+func (e *Engine) recoverTask(ctx context.Context, pending store.Pending, gone map[string]bool) ([]*run, error) {
 	if pending.Task.Ended {
 		return nil, e.settleMessages(ctx, pending.Messages)
 	}
@@ -70,6 +75,10 @@ func (e *Engine) recoverTask(ctx context.Context, pending store.Pending) ([]*run
 		}
 	}
 	marks, err := t.replay(ctx, pending.Task.LastSeq)
+	if err != nil {
+		return nil, err
+	}
+	withdrawn, err := withdraw(&pending, gone)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +107,9 @@ func (e *Engine) recoverTask(ctx context.Context, pending store.Pending) ([]*run
 	defer t.unlock()
 	t.countPast()
 	t.countTexts(true)
-	if t.poseStale(); len(t.runs) == 0 && len(t.questions) == 0 {
+	t.poseStale()
+	t.settleElsewhere(withdrawn)
+	if len(t.runs) == 0 && len(t.questions) == 0 && !t.status.State.Terminal() {
 		t.abandon()
 	}
 	return runs, nil

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
 
@@ -29,7 +30,7 @@ func (s *Set) delegateAsync(ctx context.Context, a delegation) (string, error) {
 	if taken.Warning != "" {
 		answer["warning"] = oneLine(taken.Warning)
 	}
-	return pretty(answer)
+	return brief.Pretty(answer)
 }
 
 type status struct {
@@ -53,12 +54,12 @@ func (s *Set) checkStatus(ctx context.Context, a status) (string, error) {
 		for _, row := range rows[:min(len(rows), mostListed)] {
 			all = append(all, shown(row, mostInList))
 		}
-		return pretty(map[string]any{"delegations": all, "count": len(all)})
+		return brief.Pretty(map[string]any{"delegations": all, "count": len(all)})
 	}
 	if row, ok := rowOf(rows, id); ok {
-		return pretty(shown(row, mostQuoted))
+		return brief.Pretty(shown(row, mostQuoted))
 	}
-	return pretty(map[string]any{"status": "not_found", "delegation_id": id})
+	return brief.Pretty(map[string]any{"status": "not_found", "delegation_id": id})
 }
 
 // rowOf finds the row of a delegation that says most: its result, before the note that

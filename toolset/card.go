@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 )
 
 type card struct {
@@ -117,7 +119,7 @@ func (s *Set) updateCard(ctx context.Context, a card) (string, error) {
 		kept = slices.Compact(kept)
 		answer["note"] = "These are the runtime's to say, and stay as they are: " + strings.Join(kept, ", ")
 	}
-	return pretty(answer)
+	return brief.Pretty(answer)
 }
 
 // currentCard is the card that there is: as the runtime has it or, where that is another

@@ -47,10 +47,10 @@ func (s *Set) chatHistory(ctx context.Context, a history) (string, error) {
 	for _, m := range all[max(0, len(all)-limit):] {
 		messages = append(messages, s.entry(m))
 	}
-	text, err := pretty(messages)
+	text, err := brief.Pretty(messages)
 	for len(text) > mostText && len(messages) > 1 { // the newest matter most
 		messages = messages[(len(messages)+7)/8:]
-		text, err = pretty(messages)
+		text, err = brief.Pretty(messages)
 	}
 	return text, err
 }

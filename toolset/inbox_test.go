@@ -34,14 +34,16 @@ func (b *box) Wait(_ context.Context, limit time.Duration) (string, error) {
 	return b.did("wait %s", limit)
 }
 
-func (b *box) Peek(_ context.Context, limit int, id string, from int) (string, error) {
-	return b.did("peek %d %s %d", limit, id, from)
+func (b *box) Peek(_ context.Context, p toolset.Peek) (string, error) {
+	return b.did("peek %+v", p)
 }
 
-func (b *box) Pop(_ context.Context, id string) (string, error) { return b.did("pop %s", id) }
+func (b *box) Pop(_ context.Context, workspace, id string) (string, error) {
+	return b.did("pop %s%s", workspace, id)
+}
 
-func (b *box) Reply(_ context.Context, id, text string, files []string) (string, error) {
-	return b.did("reply %s %s %v", id, text, files)
+func (b *box) Reply(_ context.Context, workspace, id, text string, files []string) (string, error) {
+	return b.did("reply %s%s %s %v", workspace, id, text, files)
 }
 
 func (b *box) Telling(_ context.Context, workspace, peer, text string) (func(error), error) {
@@ -54,18 +56,22 @@ func withInbox(b *box) func(*toolset.Config) { return func(c *toolset.Config) { 
 // TestInboxTools: what is asked of an inbox, within its bounds.
 func TestInboxTools(t *testing.T) {
 	for call1, want := range map[string]string{
-		`wait_for_message {}`:                                 "wait 1m0s",
-		`wait_for_message {"timeout_secs":0.5}`:               "wait 500ms",
-		`wait_for_message {"timeout_secs":9999}`:              "wait 5m0s",
-		`wait_for_message {"timeout_secs":-1}`:                "wait 0s",
-		`inbox_peek {}`:                                       "peek 10  0",
-		`inbox_peek {"limit":9999}`:                           "peek 50  0",
-		`inbox_peek {"activity_id":" m ","from":7}`:           "peek 10 m 7",
-		`inbox_pop {"activity_id":" m"}`:                      "pop m",
-		`inbox_pop {"activity_id":" "}`:                       "",
-		`reply_to_message {"activity_id":"m","message":"hi"}`: "reply m hi []",
-		`reply_to_message {"activity_id":"m","message":" "}`:  "",
-		`reply_to_message {"activity_id":"","message":"hi"}`:  "",
+		`wait_for_message {}`:                                                                         "wait 1m0s",
+		`wait_for_message {"timeout_secs":0.5}`:                                                       "wait 500ms",
+		`wait_for_message {"timeout_secs":9999}`:                                                      "wait 5m0s",
+		`wait_for_message {"timeout_secs":-1}`:                                                        "wait 0s",
+		`inbox_peek {}`:                                                                               "peek {Limit:10 Offset:0 Kind: ID: Workspace: From:0}",
+		`inbox_peek {"limit":9999}`:                                                                   "peek {Limit:50 Offset:0 Kind: ID: Workspace: From:0}",
+		`inbox_peek {"activity_id":" m ","from":7}`:                                                   "peek {Limit:10 Offset:0 Kind: ID:m Workspace: From:7}",
+		`inbox_peek {"offset":9,"kind":"canvas_user"}`:                                                "peek {Limit:10 Offset:9 Kind:canvas_user ID: Workspace: From:0}",
+		`inbox_peek {"kind":"user"}`:                                                                  "",
+		`inbox_pop {"activity_id":"m","arrival_workspace_id":" w/"}`:                                  "pop w/m",
+		`reply_to_message {"activity_id":"m","message":"hi","arrival_workspace_id":"w/"}`:             "reply w/m hi []",
+		`inbox_pop {"activity_id":" m"}`:                                                              "pop m",
+		`inbox_pop {"activity_id":" "}`:                                                               "",
+		`reply_to_message {"activity_id":"m","message":"hi"}`:                                         "reply m hi []",
+		`reply_to_message {"activity_id":"m","message":" "}`:                                          "",
+		`reply_to_message {"activity_id":"","message":"hi"}`:                                          "",
 		`reply_to_message {"activity_id":"m","message":"hi","attachments":["/workspace/report.pdf"]}`: "reply m hi [/workspace/report.pdf]",
 		`reply_to_message {"activity_id":"m","message":"hi","attachments":["/etc/passwd"]}`:           "",
 	} {

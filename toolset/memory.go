@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/peerwords"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
@@ -33,7 +34,7 @@ func (s *Set) commitMemory(ctx context.Context, a commit) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return pretty(map[string]any{"success": true, "id": kept.ID, "scope": cmp.Or(kept.Scope, scope)})
+	return brief.Pretty(map[string]any{"success": true, "id": kept.ID, "scope": cmp.Or(kept.Scope, scope)})
 }
 
 func scopeOf(scope string) (string, error) {

@@ -81,11 +81,11 @@ func (s *Set) workspaceInfo(ctx context.Context, a own) (string, error) {
 	if err := json.Unmarshal(info.Raw, &all); err != nil {
 		return "", err
 	}
-	text, err := pretty(all)
+	text, err := brief.Pretty(all)
 	return s.cfg.Redact(text), err
 }
 
 func (s *Set) identity(context.Context, struct{}) (string, error) {
-	text, err := pretty(s.cfg.Identity)
+	text, err := brief.Pretty(s.cfg.Identity)
 	return s.cfg.Redact(text), err
 }

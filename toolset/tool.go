@@ -110,13 +110,3 @@ func (s *Set) granted(action string) error {
 	}
 	return fmt.Errorf("RBAC: no role of this workspace grants %s (rbac in its config.yaml), so it is not done; do not try again, but tell the user if it is needed", action)
 }
-
-// pretty is a value as JSON, for the model to read.
-func pretty(value any) (string, error) {
-	var text strings.Builder
-	e := json.NewEncoder(&text)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false) // no browser reads it
-	err := e.Encode(value)
-	return strings.TrimSuffix(text.String(), "\n"), err
-}

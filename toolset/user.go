@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
 
@@ -103,7 +104,7 @@ func (s *Set) createRequest(ctx context.Context, a request) (string, error) {
 	if asked.Silent {
 		answer["note"] = "The user sees it on the canvas. This platform may not tell you the decision: if no message comes, ask the user for it, and do not act before."
 	}
-	return pretty(answer)
+	return brief.Pretty(answer)
 }
 
 type approval struct {
@@ -143,7 +144,7 @@ func (s *Set) installPlugin(ctx context.Context, a plugin) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return pretty(map[string]any{
+	return brief.Pretty(map[string]any{
 		"status": cmp.Or(done.Status, "installed"), "plugin": done.Plugin, "source": cmp.Or(done.Source, a.Plugin),
 		"note": "The platform restarts the workspace for it: this turn may be cut off.",
 	})

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -23,7 +24,7 @@ const (
 type Journal interface {
 	InboxRowOf(ctx context.Context, workspace, activity string) (store.InboxRow, error)
 	InboxGivenRows(ctx context.Context, workspace string, limit int) ([]int64, error)
-	NoteInbox(ctx context.Context, row int64, note string) error
+	NoteInbox(ctx context.Context, notes map[int64]string, atOnce bool) error
 }
 
 // Config describes a desk. Journal and Workspaces must be set.
@@ -38,11 +39,15 @@ type Desk struct {
 	cfg   Config
 	began time.Time
 
+	noting sync.Mutex // held while something is noted, so that nothing is noted over
+
 	mu      sync.Mutex       // guards the fields below
 	items   []*item          // in the order of acceptance
 	missing map[int64]bool   // rows that lay on the desk of an earlier process, and are not back yet
 	news    chan struct{}    // closed, and made anew, when something changes
 	held    map[bool]holding // by whether a peer has sent it
+	turns   map[string]int64 // by sender: when an agent's last message went
+	gone    int64            // how many of theirs have
 	more    bool             // there was no room for a message, and nothing has gone since
 	left    map[string]bool  // the workspaces that are gone
 	closed  error            // why nothing more comes
@@ -66,7 +71,7 @@ func New(ctx context.Context, cfg Config) (*Desk, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	d := &Desk{cfg: cfg, began: time.Now(), missing: map[int64]bool{}, news: make(chan struct{}), held: map[bool]holding{}, left: map[string]bool{}, ended: make(chan struct{})}
+	d := &Desk{cfg: cfg, began: time.Now(), missing: map[int64]bool{}, news: make(chan struct{}), held: map[bool]holding{}, turns: map[string]int64{}, left: map[string]bool{}, ended: make(chan struct{})}
 	for _, workspace := range cfg.Workspaces {
 		rows, err := cfg.Journal.InboxGivenRows(ctx, workspace, mostMessages)
 		if err != nil {
@@ -108,12 +113,16 @@ func (d *Desk) changed() {
 	d.news = make(chan struct{})
 }
 
-// prefix is how the tasks of desks are called: none of codex's is.
-const prefix = "desk "
+// Prefix is how the tasks of desks are called: none of codex's is.
+const Prefix = "desk "
+
+// Has reports whether a task is a desk's. It is for [channel.Config.Has]: a desk's says nothing after its answer, and what
+// codex's may still say is for the channel that has codex.
+func Has(task string) bool { return strings.HasPrefix(task, Prefix) }
 
 // Give implements [channel.Engine].
 func (d *Desk) Give(_ context.Context, m channel.Message) (task string, err error) {
-	task = prefix + m.Workspace + " " + m.ID
+	task = Prefix + m.Workspace + " " + m.ID
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.find(task) != nil {
@@ -177,6 +186,7 @@ func (d *Desk) remove(it *item) {
 	of := d.held[it.Peer != ""]
 	of.messages, of.bytes = of.messages-1, of.bytes-sizeOf(it.Message)
 	d.held[it.Peer != ""], d.more = of, false
+	d.hadTurn(it)
 	d.items = slices.DeleteFunc(d.items, func(other *item) bool { return other == it })
 	close(it.settled)
 	d.changed()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -24,18 +25,21 @@ const ours = "ws-1"
 
 // A book is what the store knows.
 type book struct {
-	mu    sync.Mutex
-	rows  map[string]store.InboxRow
-	given []int64
-	notes map[int64]string
-	fail  error
+	mu      sync.Mutex
+	rows    map[string]store.InboxRow
+	given   []int64
+	notes   map[int64]string
+	commits []bool // whether each was to be on the disk at once
+	fail    error
+
+	everywhere map[string]bool // the rows that every workspace has
 }
 
 func (b *book) InboxRowOf(_ context.Context, workspace, activity string) (store.InboxRow, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	row, ok := b.rows[activity]
-	if !ok || workspace != ours {
+	if !ok || workspace != ours && !b.everywhere[activity] {
 		return row, store.ErrUnknown
 	}
 	return row, nil
@@ -43,11 +47,12 @@ func (b *book) InboxRowOf(_ context.Context, workspace, activity string) (store.
 
 func (b *book) InboxGivenRows(context.Context, string, int) ([]int64, error) { return b.given, nil }
 
-func (b *book) NoteInbox(_ context.Context, row int64, note string) error {
+func (b *book) NoteInbox(_ context.Context, notes map[int64]string, atOnce bool) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.commits = append(b.commits, atOnce)
 	if b.fail == nil {
-		b.notes[row] = note
+		maps.Copy(b.notes, notes)
 	}
 	return b.fail
 }
@@ -150,27 +155,27 @@ func TestWaiting(t *testing.T) {
 		if seen, err := c.desk.Wait(t.Context(), 0); err != nil || seen.ID != "m1" || seen.Behind != 2 {
 			t.Errorf("got %+v, %v", seen, err)
 		}
-		if all, more := c.desk.Peek(2); len(all) != 2 || all[1].ID != "m2" || !more {
+		if all, more := c.desk.Peek(0, 2, every); len(all) != 2 || all[1].ID != "m2" || !more {
 			t.Errorf("peek: %+v, %v", all, more)
 		}
-		if _, fate, err := c.desk.Reply(t.Context(), "m1", "one"); err != nil || fate != desk.Kept {
+		if _, fate, err := c.desk.Reply(t.Context(), desk.Name{ID: "m1"}, "one"); err != nil || fate != desk.Kept {
 			t.Errorf("reply: %v, %v", fate, err)
 		}
-		if _, _, err := c.desk.Pop(t.Context(), "m2"); err != nil {
+		if _, _, err := c.desk.Pop(t.Context(), desk.Name{ID: "m2"}); err != nil {
 			t.Errorf("pop: %v", err)
 		}
 		if got := c.first(0); got != "m3" {
 			t.Errorf("got %q", got)
 		}
 		for id, want := range map[string]desk.Fate{"m1": desk.Kept, "m2": desk.Closed, "m3": desk.Waiting, "m4": desk.Unknown} {
-			if got, err := c.desk.Fate(t.Context(), id); got != want || err != nil {
+			if got, err := c.desk.Fate(t.Context(), desk.Name{ID: id}); got != want || err != nil {
 				t.Errorf("%s: %v, %v", id, got, err)
 			}
 		}
-		if _, fate, err := c.desk.Reply(t.Context(), "m1", "anew"); !errors.Is(err, desk.ErrNotThere) || fate != desk.Kept {
+		if _, fate, err := c.desk.Reply(t.Context(), desk.Name{ID: "m1"}, "anew"); !errors.Is(err, desk.ErrNotThere) || fate != desk.Kept {
 			t.Errorf("a second reply: %v, %v", fate, err)
 		}
-		_, _, _ = c.desk.Reply(t.Context(), "m3", "three")
+		_, _, _ = c.desk.Reply(t.Context(), desk.Name{ID: "m3"}, "three")
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
 		if _, err := c.desk.Wait(ctx, time.Minute); !errors.Is(err, context.Canceled) {
@@ -202,6 +207,54 @@ func TestBack(t *testing.T) {
 		if got := c.first(time.Minute); got != "m3" || time.Since(began) != 2*time.Second {
 			t.Errorf("of one that never comes back, got %q after %s", got, time.Since(began))
 		}
+	})
+}
+
+func every(channel.Message) bool { return true }
+
+// TestFair: the user waits for no other agent, and an agent for one message of each other one, whatever comes from the
+// store, and however much somebody sends.
+func TestFair(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := open(t, 1, 9)
+		for n := int64(2); n <= 5; n++ {
+			c.put(n, from("p"))
+		}
+		c.put(6, from("q"))
+		c.put(7, from("q"))
+		c.put(8)
+		time.AfterFunc(time.Second, func() { c.put(9); c.put(1, from("P")) })
+		next := func() string {
+			id := c.first(time.Minute)
+			if _, _, err := c.desk.Pop(t.Context(), desk.Name{ID: id}); err != nil {
+				t.Fatal(err)
+			}
+			return id
+		}
+		var got []string
+		for range 6 {
+			got = append(got, next())
+		}
+		if want := []string{"m8", "m9", "m1", "m6", "m2", "m7"}; !slices.Equal(got, want) {
+			t.Errorf("shown as %q, want %q", got, want)
+		}
+		c.put(10, from("q"))
+		c.put(11)
+		all, more := c.desk.Peek(1, 2, every)
+		if len(all) != 2 || all[0].ID != "m3" || all[1].ID != "m10" || !more {
+			t.Errorf("from the second on: %+v", all)
+		}
+		all, more = c.desk.Peek(0, 9, func(m channel.Message) bool { return m.Peer == "" })
+		if len(all) != 1 || all[0].ID != "m11" || more {
+			t.Errorf("of the user: %+v", all)
+		}
+		if all, _ = c.desk.Peek(99, 9, every); len(all) != 0 {
+			t.Errorf("behind the last: %+v", all)
+		}
+		for range 5 {
+			next()
+		}
+		c.wg.Wait()
 	})
 }
 
@@ -251,10 +304,10 @@ func TestUnkept(t *testing.T) {
 		c.put(1)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, fate, err := c.desk.Reply(ctx, "m1", "one"); err == nil || fate != desk.Leaving {
+		if _, fate, err := c.desk.Reply(ctx, desk.Name{ID: "m1"}, "one"); err == nil || fate != desk.Leaving {
 			t.Errorf("reply: %v, %v", fate, err)
 		}
-		if _, fate, err := c.desk.Reply(t.Context(), "m1", "two"); !errors.Is(err, desk.ErrNotThere) || fate != desk.Leaving {
+		if _, fate, err := c.desk.Reply(t.Context(), desk.Name{ID: "m1"}, "two"); !errors.Is(err, desk.ErrNotThere) || fate != desk.Leaving {
 			t.Errorf("another: %v, %v", fate, err)
 		}
 		if got := c.first(time.Second); got != "" {
@@ -262,7 +315,7 @@ func TestUnkept(t *testing.T) {
 		}
 		c.put(2)
 		time.AfterFunc(time.Second, c.desk.Close)
-		if _, _, err := c.desk.Reply(t.Context(), "m2", "two"); !errors.Is(err, desk.ErrClosed) {
+		if _, _, err := c.desk.Reply(t.Context(), desk.Name{ID: "m2"}, "two"); !errors.Is(err, desk.ErrClosed) {
 			t.Errorf("when the inbox is given up: %v", err)
 		}
 		close(c.hold)
@@ -290,7 +343,7 @@ func TestTelling(t *testing.T) {
 			t.Errorf("%v, %v", err, c.book.notes)
 		}
 		told(nil)
-		if seen, _ := c.desk.Look("m1"); !strings.Contains(seen.Note, `you sent this sender: "four"`) || c.book.notes[1] != seen.Note || c.book.notes[2] != "" {
+		if seen, _ := c.desk.Look(t.Context(), desk.Name{ID: "m1"}); !strings.Contains(seen.Note, `you sent this sender: "four"`) || c.book.notes[1] != seen.Note || c.book.notes[2] != "" {
 			t.Errorf("%q, %v", seen.Note, c.book.notes)
 		}
 		was := c.book.notes[1]
@@ -312,7 +365,7 @@ func TestTelling(t *testing.T) {
 		if got := c.first(time.Second); got != "" {
 			t.Errorf("of a workspace that is gone there is %s", got)
 		}
-		if fate, _ := c.desk.Fate(t.Context(), "m1"); fate != desk.Gone {
+		if fate, _ := c.desk.Fate(t.Context(), desk.Name{ID: "m1"}); fate != desk.Gone {
 			t.Errorf("its fate is %v", fate)
 		}
 	})

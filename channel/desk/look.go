@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -59,36 +60,74 @@ func (d *Desk) first() (seen Seen, news chan struct{}, again time.Duration, err 
 		return Seen{}, d.news, 0, nil
 	}
 	it := waiting[0]
-	if left := backWithin - time.Since(d.began); left > 0 && d.missingBefore(it.N) {
+	if left := backWithin - time.Since(d.began); left > 0 && d.missingBefore(it) {
 		return Seen{}, d.news, left, nil
 	}
 	it.shown = true
 	return Seen{Message: it.Message, Behind: len(waiting) - 1, More: d.more}, nil, 0, nil
 }
 
-// waiting are the messages of which nothing has become yet. The caller holds the mutex.
+// waiting are the messages of which nothing has become yet, as they are shown: first those of the users, in the order of
+// acceptance, and then those of other agents, one of each in turn. However much an agent sends, the user waits for none of
+// it, and another agent for one message. The caller holds the mutex.
 func (d *Desk) waiting() []*item {
-	return slices.DeleteFunc(slices.Clone(d.items), func(it *item) bool { return !d.waits(it) })
+	all := slices.DeleteFunc(slices.Clone(d.items), func(it *item) bool { return !d.waits(it) })
+	turns, ahead := make(map[*item]int, len(all)), map[string]int{}
+	for _, it := range all {
+		if it.Peer != "" {
+			ahead[it.sender()]++
+			turns[it] = ahead[it.sender()]
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *item) int {
+		return cmp.Or(cmp.Compare(turns[a], turns[b]), cmp.Compare(d.turns[a.sender()], d.turns[b.sender()]))
+	})
+	return all
+}
+
+// sender names the other agent that a message is of; "" is a user.
+func (it *item) sender() string {
+	if it.Peer == "" {
+		return ""
+	}
+	return it.Workspace + " " + strings.ToLower(it.Peer)
+}
+
+// mostTurns are the senders of which it is known when they had their turn. It is more than can lie here.
+const mostTurns = 2 * mostMessages
+
+// hadTurn puts the sender of a message behind the others. The caller holds the mutex.
+func (d *Desk) hadTurn(it *item) {
+	if it.Peer == "" {
+		return
+	}
+	if len(d.turns) >= mostTurns {
+		clear(d.turns)
+	}
+	d.gone++
+	d.turns[it.sender()] = d.gone
 }
 
 // waits reports whether nothing has become of a message yet, and something can. The caller holds the mutex.
 func (d *Desk) waits(it *item) bool { return it != nil && !it.leaving && !d.left[it.Workspace] }
 
-// missingBefore reports whether a message lay before that number which is not back. The caller holds the mutex.
-func (d *Desk) missingBefore(n int64) bool {
+// missingBefore reports whether a message may lie before one that is not back: of an earlier number, or the user's, if
+// this is another agent's. The caller holds the mutex.
+func (d *Desk) missingBefore(it *item) bool {
 	for row := range d.missing {
-		if row < n {
+		if row < it.N || it.Peer != "" {
 			return true
 		}
 	}
 	return false
 }
 
-// Peek shows messages from the first on; more says that there are others behind them.
-func (d *Desk) Peek(limit int) (all []Seen, more bool) {
+// Peek shows messages of some kind from one on, the first by 0; more says that there are others behind them.
+func (d *Desk) Peek(from, limit int, kind func(channel.Message) bool) (all []Seen, more bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	waiting := d.waiting()
+	waiting := slices.DeleteFunc(d.waiting(), func(it *item) bool { return !kind(it.Message) })
+	waiting = waiting[min(from, len(waiting)):]
 	for i, it := range waiting[:min(limit, len(waiting))] {
 		it.shown = true
 		all = append(all, Seen{Message: it.Message, Behind: len(waiting) - 1 - i, More: d.more})
@@ -96,23 +135,37 @@ func (d *Desk) Peek(limit int) (all []Seen, more bool) {
 	return all, d.more || len(waiting) > limit
 }
 
-// Look shows a message by its id, and reports whether it lies there.
-func (d *Desk) Look(id string) (Seen, bool) {
+// Look shows a message by its name; it fails with [ErrNotThere], or [ErrSeveral].
+func (d *Desk) Look(ctx context.Context, of Name) (Seen, error) {
+	of, err := d.one(ctx, of)
+	if err != nil {
+		return Seen{}, err
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	it := d.named(id)
+	it := d.named(of)
 	if !d.waits(it) {
-		return Seen{}, false
+		return Seen{}, ErrNotThere
 	}
 	it.shown = true
-	return Seen{Message: it.Message, More: d.more}, true
+	return Seen{Message: it.Message, More: d.more}, nil
 }
 
-// named returns the item of a message; nil if there is none. The caller holds the mutex.
-func (d *Desk) named(id string) *item {
-	at := slices.IndexFunc(d.items, func(it *item) bool { return strings.EqualFold(it.ID, id) })
-	if at < 0 {
+// named returns the item of a message; nil if there is none, or several are called so but for the case. The caller holds
+// the mutex.
+func (d *Desk) named(of Name) *item {
+	var like []*item
+	for _, it := range d.items {
+		switch {
+		case of.Workspace != "" && it.Workspace != of.Workspace:
+		case it.ID == of.ID:
+			return it
+		case strings.EqualFold(it.ID, of.ID):
+			like = append(like, it)
+		}
+	}
+	if len(like) != 1 {
 		return nil
 	}
-	return d.items[at]
+	return like[0]
 }

@@ -3,13 +3,9 @@ package desk
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
-	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/channel"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
-	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
@@ -28,50 +24,110 @@ const (
 	Gone                 // its workspace is gone
 )
 
+// A Name names a message.
+type Name struct {
+	Workspace string // at which it has arrived; "" where its id is the only one of that name
+	ID        string
+}
+
+// ErrSeveral says that messages of several workspaces have the id.
+var ErrSeveral = errors.New("messages of several workspaces have this id: name the workspace too")
+
 // Reply has the answer to a message kept, to be sent. When it has returned nil, the answer survives the end of the
 // process, and no other is taken. Otherwise what has become of the message says why it was not taken.
-func (d *Desk) Reply(ctx context.Context, id string, text string, files ...channel.File) (channel.Message, Fate, error) {
-	return d.settle(ctx, id, channel.Answer{Text: text, Files: files, Final: true})
+func (d *Desk) Reply(ctx context.Context, of Name, text string, files ...channel.File) (channel.Message, Fate, error) {
+	return d.settle(ctx, of, channel.Answer{Text: text, Files: files, Final: true})
 }
 
 // Pop takes a message off the desk that gets no answer. When it has returned nil, that survives the end of the process.
-func (d *Desk) Pop(ctx context.Context, id string) (channel.Message, Fate, error) {
-	return d.settle(ctx, id, channel.Answer{Final: true, Read: true})
+func (d *Desk) Pop(ctx context.Context, of Name) (channel.Message, Fate, error) {
+	return d.settle(ctx, of, channel.Answer{Final: true, Read: true})
 }
 
-// ErrNotThere says that a message does not lie on the desk.
+// ErrNotThere says that a message does not lie on the desk, or not any more.
 var ErrNotThere = errors.New("the message does not wait here")
 
-func (d *Desk) settle(ctx context.Context, id string, a channel.Answer) (channel.Message, Fate, error) {
-	it, err := d.leave(id, a)
+func (d *Desk) settle(ctx context.Context, of Name, a channel.Answer) (channel.Message, Fate, error) {
+	of, err := d.one(ctx, of)
 	if err != nil {
-		fate, errFate := d.Fate(ctx, id)
+		return channel.Message{}, Unknown, err
+	}
+	it, err := d.leave(of, a)
+	if err != nil {
+		fate, errFate := d.Fate(ctx, of)
 		return channel.Message{}, fate, errors.Join(err, errFate)
 	}
-	err = nil
-	select {
-	case <-it.settled:
-	case <-d.ended:
-		err = ErrClosed
-	case <-ctx.Done():
-		err = context.Cause(ctx)
+	fate, err := d.settled(ctx, it)
+	return it.Message, fate, err
+}
+
+// settled waits until the store has what is to become of a message, or that can be waited for no longer.
+func (d *Desk) settled(ctx context.Context, it *item) (fate Fate, err error) {
+	for {
+		d.mu.Lock()
+		news, gone := d.news, d.left[it.Workspace]
+		d.mu.Unlock()
+		fate, err = Leaving, nil
+		if gone {
+			fate, err = Gone, ErrNotThere
+		} else {
+			select {
+			case <-it.settled:
+			case <-news:
+				continue
+			case <-d.ended:
+				err = ErrClosed
+			case <-ctx.Done():
+				err = context.Cause(ctx)
+			}
+		}
+		select {
+		case <-it.settled:
+			return Kept, nil
+		default:
+			return fate, err
+		}
 	}
-	select {
-	case <-it.settled:
-		return it.Message, Kept, nil
-	default:
-		return it.Message, Leaving, err
+}
+
+// one is the name of a message with its workspace, as far as that is known.
+func (d *Desk) one(ctx context.Context, of Name) (Name, error) {
+	if of.Workspace != "" || len(d.cfg.Workspaces) == 1 {
+		for _, workspace := range d.cfg.Workspaces {
+			if of.Workspace == "" || strings.EqualFold(workspace, of.Workspace) {
+				of.Workspace = workspace
+			}
+		}
+		return of, nil
 	}
+	var found []string
+	for _, workspace := range d.cfg.Workspaces {
+		_, err := d.cfg.Journal.InboxRowOf(ctx, workspace, of.ID)
+		switch {
+		case err == nil:
+			found = append(found, workspace)
+		case !errors.Is(err, store.ErrUnknown):
+			return of, err
+		}
+	}
+	switch len(found) {
+	case 0: // or it is spelled in another case
+		return of, nil
+	case 1:
+		of.Workspace = found[0]
+		return of, nil
+	}
+	return of, ErrSeveral
 }
 
 // leave says what is to become of a message that lies there.
-func (d *Desk) leave(id string, a channel.Answer) (*item, error) {
+func (d *Desk) leave(of Name, a channel.Answer) (*item, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed != nil {
 		return nil, d.closed
 	}
-	it := d.named(id)
+	it := d.named(of)
 	if !d.waits(it) {
 		return nil, ErrNotThere
 	}
@@ -85,9 +141,9 @@ func (d *Desk) leave(id string, a channel.Answer) (*item, error) {
 }
 
 // Fate is what has become of a message.
-func (d *Desk) Fate(ctx context.Context, id string) (Fate, error) {
+func (d *Desk) Fate(ctx context.Context, of Name) (Fate, error) {
 	d.mu.Lock()
-	it := d.named(id)
+	it := d.named(of)
 	gone, leaving := it != nil && d.left[it.Workspace], it != nil && it.leaving
 	d.mu.Unlock()
 	switch {
@@ -99,7 +155,10 @@ func (d *Desk) Fate(ctx context.Context, id string) (Fate, error) {
 		return Waiting, nil
 	}
 	for _, workspace := range d.cfg.Workspaces {
-		row, err := d.cfg.Journal.InboxRowOf(ctx, workspace, id)
+		if of.Workspace != "" && of.Workspace != workspace {
+			continue
+		}
+		row, err := d.cfg.Journal.InboxRowOf(ctx, workspace, of.ID)
 		if err == nil {
 			return fateOf(row), nil
 		}
@@ -125,66 +184,4 @@ func fateOf(row store.InboxRow) Fate {
 		return Refused
 	}
 	return Closed
-}
-
-// longestNote is how much of what was told is kept with a note.
-const longestNote = 200
-
-// Telling notes, with the messages of a peer, or of the user, that were shown, that their sender is about to be told
-// something. It has returned before that happens; told says what came of it.
-func (d *Desk) Telling(ctx context.Context, workspace, peer, text string) (told func(error), err error) {
-	shown := d.shownOf(workspace, peer)
-	if len(shown) == 0 {
-		return func(error) {}, nil
-	}
-	at := time.Now().UTC().Format(time.RFC3339)
-	begins := brief.Line(text, longestNote)
-	begun := fmt.Sprintf("At %s you began to send this sender: %q. Whether it arrived is not known. If it was the answer, call inbox_pop and do not answer again.", at, begins)
-	if err := d.note(ctx, shown, func(string) string { return begun }); err != nil {
-		return nil, err
-	}
-	return func(err error) {
-		note := func(string) string {
-			return fmt.Sprintf("At %s you sent this sender: %q. If that was the answer, call inbox_pop and do not answer again.", at, begins)
-		}
-		switch {
-		case err != nil && !platform.Undone(err):
-			return // and it is not known still
-		case err != nil:
-			note = func(before string) string { return before }
-		}
-		if err := d.note(context.WithoutCancel(ctx), shown, note); err != nil {
-			d.cfg.Logger.Warn("what was said to the sender of a message could not be noted", "workspace", workspace, "err", err)
-		}
-	}, nil
-}
-
-// shownOf are the messages of a sender that were shown and wait, with what is noted of each.
-func (d *Desk) shownOf(workspace, peer string) map[int64]string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	shown := map[int64]string{}
-	for _, it := range d.waiting() {
-		if it.shown && it.Workspace == workspace && strings.EqualFold(it.Peer, peer) {
-			shown[it.N] = it.Note
-		}
-	}
-	return shown
-}
-
-// note notes something of messages, by what was noted before.
-func (d *Desk) note(ctx context.Context, shown map[int64]string, text func(before string) string) error {
-	for n, before := range shown {
-		if err := d.cfg.Journal.NoteInbox(ctx, n, text(before)); err != nil {
-			return err
-		}
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, it := range d.items {
-		if before, ok := shown[it.N]; ok {
-			it.Note = text(before)
-		}
-	}
-	return nil
 }

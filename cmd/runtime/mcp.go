@@ -11,7 +11,7 @@ import (
 )
 
 type mcpFlags struct {
-	Inbox string `enum:"keep,beside,turns" default:"keep" placeholder:"HOW" help:"Who has the messages of the workspace. keep: this process, for the MCP host, unless another one keeps them. beside: another process, always. turns: the codex that is the MCP host gets each as a turn."`
+	Inbox string `enum:"auto,keep,beside,turns" default:"auto" placeholder:"HOW" help:"Who has the messages of the workspace. keep: this process, for the MCP host, unless another one keeps them. beside: another process, always. turns: the codex that is the MCP host gets each as a turn. auto: beside where the MCP host is codex, else keep."`
 }
 
 // Help implements [kong.HelpProvider].
@@ -40,7 +40,7 @@ func (p *program) mcp(ctx context.Context, o mcpFlags) int {
 	})
 	bridge.Register(server, client)
 	work.register(server)
-	defer work.beside(ctx, server)()
+	defer work.alongside(ctx, server)()
 	err = server.Run(ctx, &mcp.IOTransport{Reader: &ending{ReadCloser: p.stdin, ended: work.leave}, Writer: writeCloser{p.stdout}})
 	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, io.EOF) {
 		return p.fail(err)

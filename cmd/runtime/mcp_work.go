@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -18,7 +20,7 @@ import (
 
 // What --inbox may be.
 const (
-	inboxKeep   = "keep"
+	inboxAuto   = "auto"
 	inboxBeside = "beside"
 	inboxTurns  = "turns"
 )
@@ -28,8 +30,9 @@ type mcpWork struct {
 	log          *slog.Logger
 	instructions string
 	register     func(*mcp.Server)
-	run          func(ctx context.Context, host string) // goes on beside the server; nil if nothing does
-	leave        func()                                 // called when the client has closed its end
+	run          func(ctx context.Context, host string)  // goes on beside the server; nil if nothing does
+	leave        func()                                  // called when the client has closed its end
+	aside        func(*mcp.Server) (instructions string) // has another process have the messages, where the client is codex; nil if it was said who has them
 	end          func()
 }
 
@@ -61,7 +64,7 @@ func (p *program) mcpWork(o mcpFlags) (mcpWork, error) {
 	} else {
 		s.StateDir = ""
 	}
-	return work.outside(p.mcpOptions(o, inbox, s.StateDir)), nil
+	return work.outside(p.mcpOptions(o, inbox, s.StateDir), o.Inbox == inboxAuto), nil
 }
 
 // alone has the tools of a workspace whose inbox is not kept here.
@@ -73,17 +76,23 @@ func (w mcpWork) alone(s settings.Settings, redact *logging.Redactor, why string
 func (p *program) mcpOptions(o mcpFlags, inbox settings.Settings, serves string) outside.Options {
 	redact := secrets.Of(inbox, p.environ)
 	return outside.Options{
-		Options: p.options(inbox, logging.New(p.stderr, p.mcpLevel(), redact), redact), Beside: o.Inbox == inboxBeside, Serves: serves,
+		Options: p.options(inbox, logging.New(p.stderr, p.mcpLevel(), redact), redact), Aside: o.Inbox == inboxBeside, Serves: serves,
 	}
 }
 
-// outside has the MCP host be an agent.
-func (w mcpWork) outside(o outside.Options) mcpWork {
+// outside has the MCP host be an agent; auto says that it is none where it is codex.
+func (w mcpWork) outside(o outside.Options, auto bool) mcpWork {
 	agent := outside.New(o)
 	w.log, w.instructions, w.register = o.Logger, agent.Instructions(), agent.Register
 	w.leave, w.end = agent.Leave, func() { _ = agent.Close() }
-	if !o.Beside {
+	if !o.Aside {
 		w.run = agent.Run
+	}
+	if auto {
+		w.aside = func(server *mcp.Server) string {
+			agent.StandAside(server)
+			return agent.Instructions()
+		}
 	}
 	return w
 }
@@ -97,14 +106,23 @@ func (p *program) mcpLevel() slog.Level {
 	return level
 }
 
-// beside begins what goes on beside the server when its client does, and returns what ends that.
-func (w mcpWork) beside(ctx context.Context, server *mcp.Server) (end func()) {
+// alongside begins what goes on beside the server when its client does, and returns what ends that. Where the client is a
+// codex of which it was not said who has its messages, nothing does: its entry may be older than the inbox, and a codex is
+// brought its messages by a channel.
+func (w mcpWork) alongside(ctx context.Context, server *mcp.Server) (end func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	var begin sync.Once
+	var aside atomic.Bool
 	server.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(request context.Context, method string, req mcp.Request) (mcp.Result, error) {
-			if w.run != nil && method != "initialize" && method != "ping" {
+			if method == "initialize" && w.aside != nil && isCodex(req) {
+				return w.besideCodex(server, func() (mcp.Result, error) {
+					aside.Store(true)
+					return next(request, method, req)
+				})
+			}
+			if w.run != nil && method != "initialize" && method != "ping" && !aside.Load() {
 				begin.Do(func() { running.Go(func() { w.run(ctx, hostOf(req)) }) })
 			}
 			return next(request, method, req)
@@ -115,6 +133,22 @@ func (w mcpWork) beside(ctx context.Context, server *mcp.Server) (end func()) {
 		begin.Do(func() {})
 		running.Wait()
 	}
+}
+
+// isCodex reports whether a client that begins is codex.
+func isCodex(req mcp.Request) bool {
+	params, ok := req.GetParams().(*mcp.InitializeParams)
+	return ok && params.ClientInfo != nil && strings.HasPrefix(strings.ToLower(params.ClientInfo.Name), "codex")
+}
+
+// besideCodex has another process have the messages, and begins.
+func (w mcpWork) besideCodex(server *mcp.Server, begin func() (mcp.Result, error)) (mcp.Result, error) {
+	instructions := w.aside(server)
+	res, err := begin()
+	if begun, ok := res.(*mcp.InitializeResult); ok && err == nil {
+		begun.Instructions = instructions
+	}
+	return res, err
 }
 
 // hostOf is what the client calls itself; "" if it has not said so.

@@ -49,9 +49,9 @@ func (e *StateError) Error() string { return e.Err.Error() }
 // Unwrap returns what the store says.
 func (e *StateError) Unwrap() error { return e.Err }
 
-// OpenGround makes it. logins gives codex's logins out; it is nil where there is no platform for that. An error of the
+// OpenGround makes it, for a command. logins gives codex's logins out; it is nil where there is no platform for that. An error of the
 // state is a [StateError].
-func OpenGround(ctx context.Context, life *Life, w *Watch, logins adapter.Secrets) (*Ground, error) {
+func OpenGround(ctx context.Context, life *Life, w *Watch, command string, logins adapter.Secrets) (*Ground, error) {
 	s := w.Settings
 	scripted, err := openScripted(life, s.Scripted())
 	if err != nil {
@@ -65,7 +65,7 @@ func OpenGround(ctx context.Context, life *Life, w *Watch, logins adapter.Secret
 	}
 	life.Opened(codex)
 	g := &Ground{Watch: w, Codex: codex, Heard: &Heard{}, Wire: w.openWire(life)}
-	g.Journal, err = store.Open(ctx, store.Config{Dir: s.StateDir, Holds: s.WorkspaceIDs(), Also: []string{s.CodexHome}, Timed: metrics.Commits(w.Registry), Logger: w.Logger})
+	g.Journal, err = store.Open(ctx, store.Config{Dir: s.StateDir, What: command, Holds: s.WorkspaceIDs(), Also: []string{s.CodexHome}, Timed: metrics.Commits(w.Registry), Logger: w.Logger})
 	if err != nil {
 		return nil, &StateError{err}
 	}

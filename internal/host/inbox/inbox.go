@@ -9,6 +9,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/channel"
 	"github.com/Molecule-AI/molecule-codex-runtime/channel/control"
+	"github.com/Molecule-AI/molecule-codex-runtime/channel/desk"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fence"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/giveback"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/host"
@@ -70,7 +71,7 @@ const instructions = `You answer messages that come through the Molecule platfor
 func build(ctx context.Context, life *host.Life, o Options) (*runtime, error) {
 	s := o.Settings
 	control.Relieve(ctx, s.StateDir) // an MCP host may keep the inbox until a channel does
-	ground, err := host.OpenGround(ctx, life, host.OpenWatch(life, o.Options), nil)
+	ground, err := host.OpenGround(ctx, life, host.OpenWatch(life, o.Options), "channel", nil)
 	if err != nil {
 		return nil, stateError(err)
 	}
@@ -89,7 +90,7 @@ func build(ctx context.Context, life *host.Life, o Options) (*runtime, error) {
 	r.Tasks, err = host.OpenTasks(life, turns, tasks.Config{
 		Watchers:  watchers(turns, all, joined, running),
 		Workspace: &tasks.Workspace{Steer: s.MidTurn == "steer", Redact: o.Redact.String, Posts: true, Requests: all.boards(life, ground).Wake, Of: all.of},
-		Files:     stagesOf(ground, all), OfferFiles: true,
+		Files:     stagesOf(ground, all), OfferFiles: true, Elsewhere: func(ctx context.Context) ([]string, error) { return answeredByHost(ctx, ground.Journal, all.ids()) },
 	})
 	if err != nil {
 		return nil, err
@@ -107,6 +108,18 @@ func build(ctx context.Context, life *host.Life, o Options) (*runtime, error) {
 	return r, takeOver(ctx, ground, all.ids())
 }
 
+// answeredByHost are the jobs whose messages an MCP host has answered, or taken off, while it kept the inboxes.
+func answeredByHost(ctx context.Context, journal *store.Store, workspaces []string) (jobs []string, err error) {
+	for _, id := range workspaces {
+		taken, err := journal.InboxTaken(ctx, id, desk.Prefix)
+		if err != nil {
+			return nil, err
+		}
+		jobs = append(jobs, taken...)
+	}
+	return jobs, nil
+}
+
 // stateError says of the state, if that is what cannot be used, whose it is, and what to do.
 func stateError(err error) error {
 	if _, ok := errors.AsType[*host.StateError](err); !ok {
@@ -120,7 +133,7 @@ func stateError(err error) error {
 
 // listen opens the socket for other commands.
 func (r *runtime) listen(life *host.Life) error {
-	socket, err := control.Listen(r.Settings.StateDir, letters{r.Journal, r.channel}, r.Logger)
+	socket, err := control.Listen(r.Settings.StateDir, r.channel, r.Logger)
 	if err != nil {
 		return err
 	}
@@ -142,20 +155,6 @@ func (r *runtime) probe(life *host.Life, health net.Listener) error {
 	r.Logger.Info("listening", "addr", health.Addr().String(), "version", r.Version, "codex_user", launch.UserNote(s.User))
 	return nil
 }
-
-// letters are the replies that were refused for good.
-type letters struct {
-	journal *store.Store
-	channel *channel.Channel
-}
-
-// List implements [control.Letters].
-func (l letters) List(ctx context.Context) ([]channel.DeadLetter, error) {
-	return channel.Letters(ctx, l.journal)
-}
-
-// Retry implements [control.Letters].
-func (l letters) Retry(ctx context.Context, id string) error { return l.channel.Retry(ctx, id) }
 
 // Recover implements [host.Runtime].
 func (r *runtime) Recover(ctx context.Context) error { return r.Engine.Recover(ctx) }

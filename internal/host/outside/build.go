@@ -18,6 +18,12 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/store"
 )
 
+// agentName is what senders read of who answers: which agent an MCP host is does not matter to them.
+const agentName = "agent"
+
+// hadByCodex is noted of the messages without an answer that a channel has given to codex before its end.
+const hadByCodex = "A codex on this machine had this message before and may have begun to work on it; what it has done is not known. Look before you do anything twice."
+
 // beat is how often the platform hears of a workspace that polls.
 const beat = 20 * time.Second
 
@@ -37,12 +43,12 @@ var errAsked = errors.New("a channel that is started takes the inbox over")
 // build makes the parts, those first that others stand on.
 func (a *Agent) build(ctx context.Context, life *host.Life) (*keeper, error) {
 	s := a.options.Settings
-	journal, err := store.Open(ctx, store.Config{Dir: s.StateDir, Holds: a.spaces.ids(), Logger: a.log})
+	journal, err := store.Open(ctx, store.Config{Dir: s.StateDir, What: "mcp", Holds: a.spaces.ids(), Logger: a.log})
 	if err != nil {
 		return nil, err
 	}
 	life.Opened(journal)
-	if err := journal.EndInboxTasks(ctx); err != nil { // those of a codex that has kept this inbox before
+	if err := journal.NoteInboxHad(ctx, desk.Prefix, hadByCodex); err != nil {
 		return nil, fmt.Errorf("the state of the inbox: %w", err)
 	}
 	k := &keeper{agent: a, journal: journal, asked: make(chan struct{})}
@@ -51,7 +57,7 @@ func (a *Agent) build(ctx context.Context, life *host.Life) (*keeper, error) {
 	}
 	shared := attachments.Share(s, journal, a.log)
 	life.Opened(shared)
-	engine := stages{k.desk, map[string]*files.Folder{}}
+	engine := stages{k.desk, channel.Fault(agentName), map[string]*files.Folder{}}
 	workspaces := make([]channel.Workspace, 0, len(a.spaces))
 	for _, m := range a.spaces {
 		folder := shared.Folder(m.id, m.client)
@@ -62,9 +68,9 @@ func (a *Agent) build(ctx context.Context, life *host.Life) (*keeper, error) {
 		})
 	}
 	k.channel = channel.New(channel.Config{
-		Store: journal, Engine: engine, Workspaces: workspaces, Interval: s.PollInterval, Logger: a.log, Others: true,
+		Store: journal, Engine: engine, Workspaces: workspaces, Interval: s.PollInterval, Logger: a.log, Agent: agentName, Has: desk.Has,
 	})
-	socket, err := control.Listen(s.StateDir, letters{k}, a.log)
+	socket, err := control.Listen(s.StateDir, givesWay{k.channel, k}, a.log)
 	if err != nil {
 		return nil, err
 	}
@@ -141,16 +147,11 @@ func (k *keeper) yields(ctx context.Context) error {
 	}
 }
 
-// letters are the replies that were refused for good.
-type letters struct{ k *keeper }
-
-// List implements [control.Letters].
-func (l letters) List(ctx context.Context) ([]channel.DeadLetter, error) {
-	return channel.Letters(ctx, l.k.journal)
+// givesWay has the replies that were refused for good, and gives the inbox up to a channel that asks for it.
+type givesWay struct {
+	*channel.Channel
+	k *keeper
 }
 
-// Retry implements [control.Letters].
-func (l letters) Retry(ctx context.Context, id string) error { return l.k.channel.Retry(ctx, id) }
-
 // Yield implements [control.Yielder].
-func (l letters) Yield() { l.k.ask.Do(func() { close(l.k.asked) }) }
+func (g givesWay) Yield() { g.k.ask.Do(func() { close(g.k.asked) }) }

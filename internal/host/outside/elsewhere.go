@@ -7,6 +7,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codextools"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/logging"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
@@ -38,16 +39,16 @@ func (elsewhere) Keeps() bool { return false }
 func (e elsewhere) Wait(context.Context, time.Duration) (string, error) { return e.words(), nil }
 
 // Peek implements [toolset.Inbox].
-func (e elsewhere) Peek(context.Context, int, string, int) (string, error) { return e.words(), nil }
+func (e elsewhere) Peek(context.Context, toolset.Peek) (string, error) { return e.words(), nil }
 
 // Pop implements [toolset.Inbox].
-func (e elsewhere) Pop(_ context.Context, id string) (string, error) {
-	return pretty(map[string]any{"removed": false, "activity_id": id, "note": e.words()})
+func (e elsewhere) Pop(_ context.Context, _, id string) (string, error) {
+	return brief.Pretty(map[string]any{"removed": false, "activity_id": id, "note": e.words()})
 }
 
 // Reply implements [toolset.Inbox].
-func (e elsewhere) Reply(_ context.Context, id, _ string, _ []string) (string, error) {
-	return pretty(map[string]any{"replied": false, "activity_id": id, "note": e.words()})
+func (e elsewhere) Reply(_ context.Context, _, id, _ string, _ []string) (string, error) {
+	return brief.Pretty(map[string]any{"replied": false, "activity_id": id, "note": e.words()})
 }
 
 // Telling implements [toolset.Inbox].

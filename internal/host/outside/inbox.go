@@ -9,11 +9,13 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/channel"
 	"github.com/Molecule-AI/molecule-codex-runtime/channel/desk"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
+	"github.com/Molecule-AI/molecule-codex-runtime/toolset"
 )
 
 // Keeps implements [toolset.Inbox].
-func (a *Agent) Keeps() bool { return !a.options.Beside }
+func (a *Agent) Keeps() bool { return !a.aside.Load() }
 
 // Wait implements [toolset.Inbox].
 func (a *Agent) Wait(ctx context.Context, limit time.Duration) (string, error) {
@@ -33,7 +35,7 @@ func (a *Agent) Wait(ctx context.Context, limit time.Duration) (string, error) {
 		if trouble := a.trouble(); trouble != "" {
 			none["warning"] = trouble
 		}
-		return pretty(none)
+		return brief.Pretty(none)
 	case errors.Is(err, desk.ErrClosed):
 		_, why := a.current(ctx)
 		return a.notHere(why), nil
@@ -42,26 +44,29 @@ func (a *Agent) Wait(ctx context.Context, limit time.Duration) (string, error) {
 }
 
 // Peek implements [toolset.Inbox].
-func (a *Agent) Peek(ctx context.Context, limit int, id string, from int) (string, error) {
+func (a *Agent) Peek(ctx context.Context, p toolset.Peek) (string, error) {
 	d, why := a.current(ctx)
 	if d == nil {
 		return a.notHere(why), nil
 	}
-	if id != "" {
-		seen, ok := d.Look(id)
-		if !ok {
-			return "", fmt.Errorf("no message %s waits in the inbox", id)
+	if p.ID != "" {
+		seen, err := d.Look(ctx, desk.Name{Workspace: p.Workspace, ID: p.ID})
+		if errors.Is(err, desk.ErrNotThere) {
+			return "", fmt.Errorf("no message %s waits in the inbox", p.ID)
 		}
-		return a.show(seen, from)
+		if err != nil {
+			return "", named(err)
+		}
+		return a.show(seen, p.From)
 	}
-	all, _ := d.Peek(limit)
+	all, _ := d.Peek(p.Offset, p.Limit, func(m channel.Message) bool { return p.Kind == "" || kindOf(m) == p.Kind })
 	for {
 		text, err := fitting(mostText/max(len(all), 1), func(most int) (string, error) {
 			letters := make([]letter, 0, len(all))
 			for _, seen := range all {
 				letters = append(letters, a.letter(seen, most, 0))
 			}
-			return pretty(letters)
+			return brief.Pretty(letters)
 		})
 		if err != nil || len(text) <= mostBytes || len(all) <= 1 {
 			return text, err
@@ -71,16 +76,16 @@ func (a *Agent) Peek(ctx context.Context, limit int, id string, from int) (strin
 }
 
 // Pop implements [toolset.Inbox].
-func (a *Agent) Pop(ctx context.Context, id string) (string, error) {
+func (a *Agent) Pop(ctx context.Context, workspace, id string) (string, error) {
 	out := map[string]any{"removed": false, "activity_id": id}
 	d, why := a.current(ctx)
 	if d == nil {
 		out["note"] = a.notHere(why)
-		return pretty(out)
+		return brief.Pretty(out)
 	}
 	ctx, cancel := context.WithTimeout(ctx, keptWithin)
 	defer cancel()
-	_, fate, err := d.Pop(ctx, id)
+	_, fate, err := d.Pop(ctx, desk.Name{Workspace: workspace, ID: id})
 	switch {
 	case err == nil:
 		out["removed"] = true
@@ -89,7 +94,7 @@ func (a *Agent) Pop(ctx context.Context, id string) (string, error) {
 	default:
 		return "", a.unkept(fate, err)
 	}
-	return pretty(out)
+	return brief.Pretty(out)
 }
 
 const (
@@ -101,37 +106,37 @@ const (
 )
 
 // Reply implements [toolset.Inbox].
-func (a *Agent) Reply(ctx context.Context, id, text string, paths []string) (string, error) {
+func (a *Agent) Reply(ctx context.Context, workspace, id, text string, paths []string) (string, error) {
 	out := map[string]any{"replied": false, "activity_id": id}
 	d, why := a.current(ctx)
 	if d == nil {
 		out["note"] = a.notHere(why)
-		return pretty(out)
+		return brief.Pretty(out)
 	}
 	ctx, cancel := context.WithTimeout(ctx, keptWithin)
 	defer cancel()
-	m, fate, err := d.Reply(ctx, id, text, a.attached(paths)...)
+	m, fate, err := d.Reply(ctx, desk.Name{Workspace: workspace, ID: id}, text, a.attached(paths)...)
 	switch {
 	case errors.Is(err, desk.ErrNotThere):
 		out["note"] = words(fate)
-		return pretty(out)
+		return brief.Pretty(out)
 	case err != nil:
 		return "", a.unkept(fate, err)
 	case m.Mute != "":
 		out["note"] = "The message was taken off the inbox, and no answer is sent to it: " + m.Mute + "."
-		return pretty(out)
+		return brief.Pretty(out)
 	}
 	out["replied"], out["sent"] = true, true
-	if fate := a.arrives(ctx, d, id); fate != desk.Answered {
+	if fate := a.arrives(ctx, d, desk.Name{Workspace: m.Workspace, ID: m.ID}); fate != desk.Answered {
 		out["sent"], out["note"] = false, words(fate)
 	}
-	return pretty(out)
+	return brief.Pretty(out)
 }
 
 // arrives waits a while for a reply to arrive, and says what has become of it.
-func (a *Agent) arrives(ctx context.Context, d *desk.Desk, id string) desk.Fate {
+func (a *Agent) arrives(ctx context.Context, d *desk.Desk, of desk.Name) desk.Fate {
 	for end := time.Now().Add(sentWithin); ; {
-		fate, err := d.Fate(ctx, id)
+		fate, err := d.Fate(ctx, of)
 		if err != nil || fate != desk.Kept || time.Now().After(end) || !sleep.For(ctx, lookEvery) {
 			return fate
 		}
@@ -167,7 +172,15 @@ func (a *Agent) unkept(fate desk.Fate, err error) error {
 		return errors.New("this process gives the inbox up now, and it is not known whether that was kept: the process that keeps the inbox next shows the message again if it was not")
 	}
 	if fate == desk.Leaving {
-		return fmt.Errorf("it could not be written to the disk yet, which is tried again as long as this process lives: look with inbox_peek before you call again (%w)", err)
+		return fmt.Errorf("it is not kept yet, which is tried again as long as this process lives: look with inbox_peek before you call again (%w)", err)
+	}
+	return named(err)
+}
+
+// named says of an id that several messages have what to do.
+func named(err error) error {
+	if errors.Is(err, desk.ErrSeveral) {
+		return errors.New("messages of several workspaces have this activity_id: call again with the arrival_workspace_id of the one that you mean")
 	}
 	return err
 }

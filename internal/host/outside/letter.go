@@ -2,7 +2,6 @@ package outside
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -40,7 +39,7 @@ func fitting(most int, show func(most int) (string, error)) (string, error) {
 
 // show shows one message, from a character of its text on.
 func (a *Agent) show(seen desk.Seen, from int) (string, error) {
-	return fitting(mostText, func(most int) (string, error) { return pretty(a.letter(seen, most, from)) })
+	return fitting(mostText, func(most int) (string, error) { return brief.Pretty(a.letter(seen, most, from)) })
 }
 
 // A letter is a message as the platform's own tools show it.
@@ -142,14 +141,4 @@ func attachmentOf(f channel.File) attachment {
 		out.Path = path
 	}
 	return out
-}
-
-// pretty is a value as JSON, for the model to read.
-func pretty(value any) (string, error) {
-	var text strings.Builder
-	e := json.NewEncoder(&text)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false) // no browser reads it
-	err := e.Encode(value)
-	return strings.TrimSuffix(text.String(), "\n"), err
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -23,8 +24,8 @@ import (
 type Options struct {
 	host.Options // the settings are those of settings.LoadInbox
 
-	// Beside says that another process answers the messages: the inbox is never kept here.
-	Beside bool
+	// Aside says that another process answers the messages: the inbox is never kept here.
+	Aside bool
 	// Serves is the state directory of the runtime that the platform would push messages to; "" if there is none.
 	Serves string
 }
@@ -34,6 +35,7 @@ type Agent struct {
 	options Options
 	log     *slog.Logger
 	spaces  spaces
+	aside   atomic.Bool // another process answers the messages
 
 	gone  context.Context // ends when the MCP host has closed its end
 	leave context.CancelFunc
@@ -54,9 +56,16 @@ const grace = 15 * time.Second
 // New returns an agent that does nothing yet; its tools may be called.
 func New(o Options) *Agent {
 	a := &Agent{options: o, log: o.Logger, changed: make(chan struct{})}
+	a.aside.Store(o.Aside)
 	a.gone, a.leave = context.WithCancel(context.Background())
 	a.spaces = openSpaces(a)
 	return a
+}
+
+// StandAside has it never keep the inbox, in the place of [Agent.Run]. Nothing is answered on the server then.
+func (a *Agent) StandAside(server *mcp.Server) {
+	a.aside.Store(true)
+	server.RemoveTools(toolset.ReplyTool)
 }
 
 // Leave ends the waits for messages: the MCP host has closed its end. What was begun otherwise comes to its end.
@@ -173,7 +182,7 @@ func (a *Agent) current(ctx context.Context) (*desk.Desk, string) {
 		switch {
 		case k != nil:
 			return k.desk, ""
-		case why != "" || a.options.Beside:
+		case why != "" || a.aside.Load():
 			return nil, why
 		}
 		select {

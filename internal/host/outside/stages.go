@@ -13,6 +13,7 @@ import (
 // stages brings the files to the disk that messages have in them, before they come onto the desk.
 type stages struct {
 	*desk.Desk
+	fault   string                   // stands before what a sender is told of a failure
 	folders map[string]*files.Folder // by workspace
 }
 
@@ -27,7 +28,7 @@ func (e stages) Give(ctx context.Context, m channel.Message) (string, error) {
 			})
 			switch {
 			case errors.Is(err, files.ErrTooLarge), errors.Is(err, files.ErrForbidden), errors.Is(err, files.ErrNotHere):
-				return "", &channel.RefusedError{Text: fmt.Sprintf("[agent error] the file %q of the message could not be stored: %v", f.Name, err)}
+				return "", &channel.RefusedError{Text: e.fault + fmt.Sprintf("the file %q of the message could not be stored: %v", f.Name, err)}
 			case err != nil:
 				return "", fmt.Errorf("%w: %w", channel.ErrNotNow, err)
 			}

@@ -43,15 +43,18 @@ func holder(e *store.LockedError) string {
 
 // notHere is said of an inbox that is not kept here.
 func (a *Agent) notHere(why string) string {
-	if a.options.Beside {
-		why = a.beside()
+	if a.aside.Load() {
+		why = a.besides()
 	}
 	return why + " The other tools work."
 }
 
-// beside says who keeps the inbox where this process never does.
-func (a *Agent) beside() string {
-	const never = "This process was started beside another one that answers the messages of this workspace (runtime mcp --inbox=beside), and never keeps the inbox. "
+// besides says who keeps the inbox where this process never does.
+func (a *Agent) besides() string {
+	never := "This process was started beside another one that answers the messages of this workspace (runtime mcp --inbox=beside), and never keeps the inbox. "
+	if !a.options.Aside {
+		never = "The MCP host is codex, whose messages a runtime channel brings as turns, so this process never keeps the inbox (runtime mcp --inbox=keep would). "
+	}
 	for _, dir := range []string{a.options.Settings.StateDir, a.options.Serves} {
 		if dir == "" {
 			continue
@@ -107,7 +110,7 @@ func (k *keeper) troubleOf(m *space) string {
 
 // Instructions are what the MCP host tells its model of this server.
 func (a *Agent) Instructions() string {
-	if a.options.Beside {
+	if a.aside.Load() {
 		return "These tools work with the Molecule platform for this workspace. Its messages are answered by another process: there is nothing to wait for here."
 	}
 	return "You are the agent of a workspace of the Molecule platform. Its user and other agents send you messages. Work in a loop: " +

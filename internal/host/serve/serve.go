@@ -65,7 +65,7 @@ type runtime struct {
 func build(ctx context.Context, life *host.Life, o host.Options, ln net.Listener) (*runtime, error) {
 	s, watch := o.Settings, host.OpenWatch(life, o)
 	l := openLink(life, watch)
-	ground, err := host.OpenGround(ctx, life, watch, l.logins())
+	ground, err := host.OpenGround(ctx, life, watch, "serve", l.logins())
 	if state, ok := errors.AsType[*host.StateError](err); ok {
 		return nil, fmt.Errorf("RUNTIME_STATE_DIR: %w", state)
 	}
