@@ -46,7 +46,7 @@ type taskOne struct {
 type taskWatch struct {
 	ID      string `arg:"" help:"The task."`
 	Plain   bool   `help:"On a terminal: write each thing once and below the one before, without colours, as screen readers need it."`
-	Verbose bool   `help:"Also show, for each turn, how its requests to the model went. On a terminal, as with --plain."`
+	Verbose bool   `help:"Also show, for each turn, how its requests to the model went. On a terminal it is printed as elsewhere, and nothing can be answered there."`
 	JSON    bool   `name:"json" help:"Print each event as A2A has it, and at last the answer of codex_bridge, for programs."`
 }
 
