@@ -65,7 +65,7 @@ func (c *Client) reply(ctx context.Context, m *a2a.Message, question string) (*T
 		return nil, err
 	}
 	if find(Questions(task.Status), question) != nil {
-		return nil, fmt.Errorf("the answer was not understood: %s", said(task.Status.Message))
+		return nil, fmt.Errorf("the answer was not understood: %s", Said(task.Status.Message))
 	}
 	return taskOf(task), nil
 }

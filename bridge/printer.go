@@ -62,7 +62,7 @@ func (p *Printer) Event(e a2a.Event) {
 }
 
 func (p *Printer) artifact(a *a2a.Artifact, adds bool) {
-	text := join(a.Parts)
+	text := Text(a.Parts)
 	if a.Name == "diff" {
 		p.line(dim, fmt.Sprintf("± a diff of %d lines", strings.Count(text, "\n")))
 		return
@@ -82,7 +82,7 @@ func (p *Printer) status(s a2a.TaskStatus) {
 	case a2a.TaskStateInputRequired:
 		p.questions(s)
 	case a2a.TaskStateAuthRequired:
-		p.line(warn, "! "+said(s.Message))
+		p.line(warn, "! "+Said(s.Message))
 	default:
 		p.asked = ""
 	}
@@ -90,7 +90,7 @@ func (p *Printer) status(s a2a.TaskStatus) {
 
 // questions shows what is asked, and how it is answered.
 func (p *Printer) questions(s a2a.TaskStatus) {
-	text := said(s.Message)
+	text := Said(s.Message)
 	if text == p.asked {
 		return
 	}

@@ -45,7 +45,7 @@ func (d *digest) add(e a2a.Event) {
 		}
 		p = d.status(e)
 	case *a2a.TaskArtifactUpdateEvent:
-		p = Progress{Source: "artifact/" + cmp.Or(e.Artifact.Name, "artifact"), Summary: join(e.Artifact.Parts), artifact: e.Artifact.ID}
+		p = Progress{Source: "artifact/" + cmp.Or(e.Artifact.Name, "artifact"), Summary: Text(e.Artifact.Parts), artifact: e.Artifact.ID}
 		if p.Summary == "" && e.Append { // the end of a text, and nothing more
 			return
 		}
@@ -109,7 +109,7 @@ func (d *digest) status(e *a2a.TaskStatusUpdateEvent) Progress {
 			d.append(Progress{Source: one.source, Summary: asJSON(value)})
 		}
 	}
-	summary := said(e.Status.Message)
+	summary := Said(e.Status.Message)
 	if summary == "" {
 		summary = d.turns(e.Metadata)
 	}

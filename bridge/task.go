@@ -132,7 +132,7 @@ func taskOf(t *a2a.Task) *Task {
 
 // describe says what was asked for.
 func (t *Task) describe(m *a2a.Message) {
-	t.Prompt = said(m)
+	t.Prompt = Said(m)
 	if t.FromAgent != nil {
 		t.Prompt = "[another agent, " + brief.Line(*t.FromAgent, nameLength) + "] " + t.Prompt
 	}
@@ -162,7 +162,7 @@ func (t *Task) notification(meta map[string]any) {
 
 // ending says how the task ended.
 func (t *Task) ending(of *a2a.Task) {
-	why := said(of.Status.Message)
+	why := Said(of.Status.Message)
 	switch t.Status {
 	case Completed:
 		t.Final = short(orElse(replyOf(of), why), finalLength)
@@ -200,20 +200,22 @@ func replyOf(t *a2a.Task) string {
 	id, _ := t.Metadata[keyReply].(string)
 	for _, a := range t.Artifacts {
 		if id != "" && string(a.ID) == id {
-			return join(a.Parts)
+			return Text(a.Parts)
 		}
 	}
 	return ""
 }
 
-func said(m *a2a.Message) string {
+// Said is what a message says; nil says nothing.
+func Said(m *a2a.Message) string {
 	if m == nil {
 		return ""
 	}
-	return join(m.Parts)
+	return Text(m.Parts)
 }
 
-func join(parts a2a.ContentParts) string {
+// Text is that of parts, one behind the other.
+func Text(parts a2a.ContentParts) string {
 	var all strings.Builder
 	for _, p := range parts {
 		if p != nil {

@@ -78,7 +78,7 @@ func (s *scene) see(e a2a.Event) {
 }
 
 func (s *scene) artifact(a *a2a.Artifact, adds bool) {
-	text := textOf(a)
+	text := bridge.Text(a.Parts)
 	if a.Name == "diff" {
 		s.diff = text
 		return
@@ -117,7 +117,7 @@ func (s *scene) status(of a2a.TaskStatus, meta map[string]any) {
 	case a2a.TaskStateInputRequired:
 		s.ask()
 	case a2a.TaskStateAuthRequired:
-		s.login = saidIn(of.Message)
+		s.login = bridge.Said(of.Message)
 		s.apart()
 		s.write(warn, "! "+s.login)
 	default:
@@ -230,23 +230,4 @@ func (s *scene) rowsOf(of bridge.Step) []row {
 		return []row{{faint, "a turn has ended: " + of.Outcome}}
 	}
 	return nil
-}
-
-func textOf(a *a2a.Artifact) string { return joined(a.Parts) }
-
-func saidIn(m *a2a.Message) string {
-	if m == nil {
-		return ""
-	}
-	return joined(m.Parts)
-}
-
-func joined(parts a2a.ContentParts) string {
-	var all strings.Builder
-	for _, p := range parts {
-		if p != nil {
-			all.WriteString(p.Text())
-		}
-	}
-	return all.String()
 }
