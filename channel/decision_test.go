@@ -8,7 +8,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
 
-// TestWhatARowSaysBeside is kept of the user's and the platform's own, and of nobody else's.
+// TestWhatARowSaysBeside is kept of the user's and the platform's own, and of no agent's.
 func TestWhatARowSaysBeside(t *testing.T) {
 	body := json.RawMessage(`{"params":{"message":{"parts":[{"kind":"text","text":"x"}]},"metadata":{"request_id":"r","decision":"approved"}}}`)
 	for name, c := range map[string]struct {

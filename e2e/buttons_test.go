@@ -113,7 +113,7 @@ func TestButtonOverAKill(t *testing.T) {
 	})
 }
 
-// TestButtonIsPutUpAgain: that its time was up is nobody's decision, and what is answered in words has no
+// TestButtonIsPutUpAgain: that its time was up decides nothing, and what is answered in words has no
 // button any more.
 func TestButtonIsPutUpAgain(t *testing.T) {
 	t.Parallel()
@@ -264,7 +264,7 @@ func TestDecisionsInOtherForms(t *testing.T) {
 	})
 }
 
-// TestButtonWhoseTimeIsUp on a platform that tells of it: nobody has decided, so there are buttons again.
+// TestButtonWhoseTimeIsUp on a platform that tells of it: that decides nothing, so there are buttons again.
 func TestButtonWhoseTimeIsUp(t *testing.T) {
 	t.Parallel()
 	m := join(t, fakeplatform.AUG)

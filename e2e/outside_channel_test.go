@@ -63,7 +63,7 @@ func TestMCPHostBetweenTwoChannels(t *testing.T) {
 		t.Fatalf("the user was told %q", told)
 	}
 	x.arrived(1)
-	x.modelAsked(2) // nobody has answered in time, and the turn goes on
+	x.modelAsked(2) // no answer has come in time, and the turn goes on
 	x.Kill()
 	h := x.host()
 	h.nothing()

@@ -213,7 +213,7 @@ func TestBack(t *testing.T) {
 func every(channel.Message) bool { return true }
 
 // TestFair: the user waits for no other agent, and an agent for one message of each other one, whatever comes from the
-// store, and however much somebody sends.
+// store, and however much other agents send.
 func TestFair(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := open(t, 1, 9)

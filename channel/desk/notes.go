@@ -67,7 +67,7 @@ func (d *Desk) shownOf(workspace, peer string) map[int64]bool {
 
 // note changes what is noted of messages that lie here, all of them by one commit.
 func (d *Desk) note(ctx context.Context, rows map[int64]bool, atOnce bool, change func(lines []string) []string) error {
-	d.noting.Lock() // nobody who shows messages waits for it
+	d.noting.Lock() // those that show messages do not wait for it
 	defer d.noting.Unlock()
 	notes := map[int64]string{}
 	d.mu.Lock()

@@ -54,7 +54,7 @@ const (
 	Pending  State = iota
 	Approved       // by a person
 	Denied         // by a person
-	Lapsed         // by nobody: its time was up, or we have closed it
+	Lapsed         // undecided: its time was up, or we have closed it
 )
 
 // Config describes a board. All but Mine, Now and Logger must be set.

@@ -6,7 +6,7 @@
 // # A request's way
 //
 //	wanted → up → decided          the question has its answer, and the row goes
-//	   │      ├──→ lapsed → up     nobody's decision: it is put up again, some times; so is one that
+//	   │      ├──→ lapsed → up     no decision: it is put up again, some times; so is one that
 //	   │      │                    the list has no more
 //	   │      └──→ settled         the question is over otherwise: the request is closed
 //	   └──→ gone                   the platform has no such thing, or will not have it
