@@ -16,9 +16,7 @@ type Printer struct {
 	ID      string // of the task, for what it says about answering
 	Color   bool
 	Verbose bool // also shows how the requests to the model went
-	// Ask is told of the oldest question, whose words were written, in place of how it is answered
-	// by commands; nil writes those.
-	Ask func(Question)
+	Answers bool // are taken where it writes: by which commands they are given is left out
 
 	writing a2a.ArtifactID // whose text is being written
 	midLine bool
@@ -96,11 +94,10 @@ func (p *Printer) questions(s a2a.TaskStatus) {
 	}
 	p.asked = text
 	p.line(warn, "? "+text)
+	if p.Answers {
+		return
+	}
 	for _, q := range Questions(s) {
-		if p.Ask != nil {
-			p.Ask(q)
-			return
-		}
 		p.line(bold, "  "+q.command(p.ID))
 	}
 }

@@ -45,14 +45,13 @@ type lineMsg struct {
 func newPlain(cfg Config, now func() time.Time) *plainPlace {
 	return &plainPlace{
 		cfg: cfg, deed: deed{cfg.Runtime, cfg.Task.TaskID}, now: now, scene: newScene(now, paletteOf(cfg.Environ)), deeds: make(chan func(), 64),
-		printer: &bridge.Printer{Out: &wholeLines{to: cfg.Out}, ID: cfg.Task.TaskID, Ask: func(bridge.Question) {}},
+		printer: &bridge.Printer{Out: &wholeLines{to: cfg.Out}, ID: cfg.Task.TaskID, Answers: true},
 	}
 }
 
 // run shows the task until it has ended, or the person leaves.
 func (p *plainPlace) run(ctx context.Context) (*bridge.Task, error) {
 	ctx, stop := context.WithCancel(ctx)
-	defer stop()
 	come := make(chan any)
 	send := func(m any) {
 		select {
@@ -60,8 +59,16 @@ func (p *plainPlace) run(ctx context.Context) (*bridge.Task, error) {
 		case <-ctx.Done():
 		}
 	}
-	go p.watch(ctx, send)
-	go readLines(p.cfg.In, send)
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		p.watch(ctx, send)
+	}()
+	defer func() {
+		stop()
+		<-watched
+	}()
+	go readLines(p.cfg.In, send) // until there is something to read, or the program ends
 	worked := make(chan struct{})
 	go func() {
 		defer close(worked)
