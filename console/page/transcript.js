@@ -100,10 +100,15 @@ export class Transcript {
         this.#pay();
       }
     }
+    const told = metadata ? [] : parts.map((part) => part.data).filter((data) => data?.type && data.type !== 'question');
+    for (const data of told) this.#progress(data); // it comes in any state, and changes nothing about that
+    if (told.length) {
+      if (before !== task.state) this.#touched(null);
+      return;
+    }
     if (asks(task.state)) this.#ask(parts);
     else {
       this.#ask([]);
-      if (task.state === 'working' || task.state === 'submitted') for (const part of parts) if (part.data) this.#progress(part.data);
       if (ended(task.state)) task.words = parts.map((part) => part.text ?? '').join('\n');
     }
     if (before !== task.state || metadata) this.#touched(null);

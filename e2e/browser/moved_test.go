@@ -71,3 +71,17 @@ func TestQuestionsThatMove(t *testing.T) {
 		t.Error("the answer to the first has run the second's command")
 	}
 }
+
+// TestProgressLeavesQuestions has something told of the work while a question is open, as of a command beside the one that is asked
+// about: the question stays.
+func TestProgressLeavesQuestions(t *testing.T) {
+	p := start(t).console(t)
+	p.eval(`(import('/console/static/transcript.js').then(({ Transcript }) => {
+		const t = new Transcript('x', () => {});
+		const tell = (data, metadata) => t.apply({ result: { statusUpdate: { status: { state: 'TASK_STATE_INPUT_REQUIRED', message: { parts: [{ data }] } }, metadata } } });
+		tell({ type: 'question', id: 'q', kind: 'command', command: 'ls' }, {});
+		tell({ type: 'notice', text: 'beside it' });
+		window.kept = t.entries.map((e) => e.kind + (e.open ? ' open' : '')).join();
+	}), 1)`)
+	p.until("the question to stay open beside the notice", "window.kept === 'question open,notice'")
+}
