@@ -39,9 +39,9 @@ type Status struct {
 	Draining bool `json:"draining"` // no new ones are taken
 
 	CPUs     int     `json:"cpus"`
-	Load     float64 `json:"load"`     // of the last minute, as the system has it; 0 where that is not known
-	Memory   int64   `json:"memory"`   // in bytes; 0 where that is not known
-	FreeDisk int64   `json:"freeDisk"` // in bytes, below the first root
+	Load     float64 `json:"load"`              // of the last minute, as the system has it; 0 where that is not known
+	Memory   int64   `json:"memory"`            // in bytes; 0 where that is not known
+	FreeDisk int64   `json:"freeDisk"`          // in bytes, below the first root
 	Trouble  string  `json:"trouble,omitempty"` // why it takes no turns although it does not drain, and what to do
 }
 
