@@ -27,7 +27,7 @@ func (e *Executor) settleCut(c Session, j *job, t Turn, cause error) (*agent.End
 		return nil, err
 	case err != nil:
 		log.Warn("what became of a turn that was cut off cannot be found out", "err", err)
-		return interrupted(soFar(t), true, cutOffText), nil
+		return interrupted(soFar(t), true, cutWords(cause)), nil
 	}
 	what, why := fateOf(found, past{tool: known, rerun: j.rerun, goesOn: j.goOn})
 	log.Info("a turn was cut off", "fate", string(what), "why", why)
@@ -47,12 +47,20 @@ func (e *Executor) settleCut(c Session, j *job, t Turn, cause error) (*agent.End
 	default:
 		tool := found.Tool || known || found.State != Broken
 		log.Warn("a message is not run again, whose turn was cut off", "tool", tool, "why", why)
-		words := cutOffText
+		words := cutWords(cause)
 		if found.Left && found.State == Broken {
 			words = cutOffAndLeft
 		}
 		return interrupted(found.SoFar, tool, words), nil
 	}
+}
+
+// cutWords are what is said of a turn that may have run in part, by why it was cut off.
+func cutWords(cause error) string {
+	if trouble, ok := errors.AsType[*Trouble](cause); ok && trouble.Cut != "" {
+		return trouble.Cut + again
+	}
+	return cutOffText
 }
 
 // toolKnown reports whether it was seen or noted that a tool of the newest attempt

@@ -44,6 +44,7 @@ type job struct {
 	refusals  int      // attempts that the model refused for the credential or a limit
 	aside     *Refusal // that it is about to wait out alone, or nil; of the goroutine that serves it
 	unstarted error    // the failed start of the agent that it is about to wait out, or nil; likewise
+	crowded   *Trouble // the lack of room that it is about to wait out, or nil; likewise
 	seen      Turn     // of the attempt that Cut is about, where this process has seen it; else nil
 	pause     pauseTold
 	ctx       context.Context // ends with [ErrCanceled] or [ErrShutdown]

@@ -49,10 +49,13 @@ func (e *Executor) turnedAway(j *job, now holdNow) *agent.Ended {
 	return &agent.Ended{Outcome: agent.Failed, Failure: now.cause.Failure(false)}
 }
 
-// gate waits until the hold is open, and the job does not wait alone, or for the agent. It returns
+// gate waits until the hold is open, and the job does not wait alone, or for room, or for the agent. It returns
 // the end of a job that does not get that far.
 func (e *Executor) gate(j *job) *agent.Ended {
 	e.awaitAgent(j)
+	if end := e.awaitRoom(j); end != nil {
+		return end
+	}
 	if end := e.sitOut(j); end != nil {
 		return end
 	}

@@ -17,6 +17,10 @@ type Trouble struct {
 	Failing time.Duration // for which starts have failed in a row; of Unstarted
 	End     agent.Ended   // of the job, if nothing more is tried; it has a Failure
 	Err     error         // for the log
+
+	Room  <-chan struct{} // of Crowded: closed when it is worth another attempt
+	Until time.Time       // of Crowded: when the job waits no longer
+	Cut   string          // of WasCut: what is said of a turn that was cut off so and may have done something; empty if the agent has died
 }
 
 func (t *Trouble) Error() string { return t.Err.Error() }
@@ -30,8 +34,9 @@ type TroubleKind string
 const (
 	Unstarted TroubleKind = "unstarted" // the agent could not be started
 	Passing   TroubleKind = "passing"   // the agent has not taken the message, and may if it is offered again
-	WasCut    TroubleKind = "cut"       // the agent has died, and may have taken the message: it is to be found out
+	WasCut    TroubleKind = "cut"       // the agent, or where its commands run, has died, and may have taken the message: it is to be found out
 	Lasting   TroubleKind = "lasting"   // the agent does not take the message
+	Crowded   TroubleKind = "crowded"   // there is no room for the turn where it is to run
 )
 
 // is reports whether an error is a trouble of a kind.
@@ -51,7 +56,7 @@ func killed(err error) bool {
 // waited for.
 func passing(ctx context.Context, err error) bool {
 	trouble, ok := errors.AsType[*Trouble](err)
-	if !ok || trouble.Kind == Lasting || trouble.Kind == Unstarted && !trouble.Killed {
+	if !ok || trouble.Kind == Lasting || trouble.Kind == Crowded || trouble.Kind == Unstarted && !trouble.Killed {
 		return false
 	}
 	return trouble.Wait == 0 || sleep.For(ctx, trouble.Wait)

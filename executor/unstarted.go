@@ -13,10 +13,13 @@ import (
 // or starts have failed for [Config.StartWait]. The agent may be replaced by another version,
 // or its disk be mounted late.
 
-// waitsFor returns an error that an attempt at a job has met, or errWaits if the job waits for the agent, which
-// could not be started. A message that was handed to the turn of another job has no slot: it waits
+// waitsFor returns an error that an attempt at a job has met, or errWaits if the job waits for room, or for the
+// agent, which could not be started. A message that was handed to the turn of another job has no slot: it waits
 // with that job only.
 func (e *Executor) waitsFor(j *job, err error) error {
+	if e.findsNoRoom(j, err) {
+		return errWaits
+	}
 	trouble := e.outlasts(j, err)
 	if j.slot == nil || trouble == nil {
 		return err

@@ -1,0 +1,53 @@
+package executor
+
+import (
+	"errors"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
+)
+
+// Where there is no room for a turn, the job gives its slot back, so that others run whose turns have room
+// elsewhere, and waits at the gate until the driver says that it is worth another attempt, or for as long as
+// that says at most. In the queue of its context it keeps its place.
+
+// findsNoRoom reports whether a job waits for room, because of the error that an attempt at it has met. It tells
+// the sender what it waits for, once for each reason.
+func (e *Executor) findsNoRoom(j *job, err error) bool {
+	if !Crowded.is(err) || j.slot == nil || j.ctx.Err() != nil {
+		return false
+	}
+	trouble, _ := errors.AsType[*Trouble](err)
+	words := trouble.End.Failure.Message
+	if j.crowded == nil || j.crowded.End.Failure.Message != words {
+		e.log.Info("a message waits for room", "job", j.ID, "why", words)
+		j.observe(agent.Notice{Text: words + ". This message keeps its place and waits"})
+	}
+	j.crowded = trouble
+	return true
+}
+
+// awaitRoom waits for room if j has found none. It returns the end of a job that has waited for long enough.
+func (e *Executor) awaitRoom(j *job) *agent.Ended {
+	if j.crowded == nil {
+		return nil
+	}
+	left := time.Until(j.crowded.Until)
+	select {
+	case <-j.crowded.Room: // also of a wait that is over, for however long
+		return nil
+	default:
+	}
+	enough := time.NewTimer(left)
+	defer enough.Stop()
+	select {
+	case <-j.crowded.Room:
+		return nil
+	case <-enough.C:
+		e.log.Warn("a message has waited for room in vain", "job", j.ID)
+		return &j.crowded.End
+	case <-j.ctx.Done():
+		end := e.beforeStart(causeOf(j.ctx, nil))
+		return &end
+	}
+}
