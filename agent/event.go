@@ -10,6 +10,7 @@ type Event interface{ event() }
 type Started struct {
 	ThreadID, TurnID string
 	Model            string        // that answers, as far as it is known
+	Machine          string        // where commands run; empty is this machine
 	Cwd              string        // where commands start, as far as it is known
 	Attempt          int           // which attempt at the message this turn is, from 1
 	Replaced         bool          // this is a new thread, which does not know what was said on the one before: that was lost, or has other tools

@@ -7,6 +7,7 @@ type Options struct {
 	Model          string
 	Sandbox        Sandbox
 	ApprovalPolicy ApprovalPolicy
+	Labels         string // that the machine must have on which commands run, as "key=value,key=value", in order
 }
 
 // FitInto reports whether a message that asks for o can be part of the turn of one that asks

@@ -49,8 +49,14 @@ func promisedCalls() []promise {
 		{"account/rateLimits/read", typed{}, typed{"v2/GetAccountRateLimitsResponse", LimitsNote{}}, "the limits of the account are not shown"},
 		v2("thread/compact/start", "ThreadCompactStartParams", threadParams{}, "", nil, "a conversation is not made shorter in advance"),
 		v2("thread/delete", "ThreadDeleteParams", threadParams{}, "", nil, "codex keeps its record of conversations that are forgotten"),
+		v2("environment/add", "EnvironmentAddParams", EnvironmentAddParams{}, "", nil, noMachines),
+		v2("thread/start", "ThreadStartParams", environments{}, "", nil, noMachines),
+		v2("turn/start", "TurnStartParams", environments{}, "", nil, noMachines),
 	}
 }
+
+// noMachines is what there is less without remote environments.
+const noMachines = "commands cannot run on other machines (RUNTIME_MACHINES)"
 
 // promisedNotes are the notifications that the runtime reads.
 func promisedNotes() []promise {

@@ -62,6 +62,8 @@ type ThreadStartParams struct {
 	ServiceName           string         `json:"serviceName,omitempty"`
 	Ephemeral             bool           `json:"ephemeral,omitempty"` // nothing of it is written down
 	DynamicTools          []DynamicTool  `json:"dynamicTools,omitempty"`
+
+	Environments []TurnEnvironment `json:"-"` // where its commands run; none is this machine
 }
 
 // A DynamicTool is a tool of the client's that the model of a thread can call: the

@@ -78,7 +78,8 @@ type TurnStartParams struct {
 	SandboxPolicy       json.RawMessage              `json:"sandboxPolicy,omitempty"`     // of [PolicyOf], or of a [ThreadSession]
 	AdditionalContext   map[string]AdditionalContext `json:"additionalContext,omitempty"` // keyed by source, [a-z][a-z0-9_]*
 
-	Trace TraceContext `json:"-"` // that the turn is part of; it stands beside the params
+	Environments []TurnEnvironment `json:"-"` // where commands run from now on; none is where they did
+	Trace        TraceContext      `json:"-"` // that the turn is part of; it stands beside the params
 }
 
 // A TraceContext is a place in a distributed trace, by W3C Trace Context; the zero value is none.

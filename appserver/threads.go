@@ -12,7 +12,7 @@ import (
 // must follow. Slow MCP servers can hold it up for 40 s and more; a call that
 // was given up may leave a thread behind that nobody knows.
 func (c *Client) ThreadStart(ctx context.Context, params ThreadStartParams) (ThreadSession, error) {
-	return c.open(ctx, "thread/start", params)
+	return c.open(ctx, "thread/start", placedThread{params, environments{params.Environments}})
 }
 
 // ThreadFork opens a thread with the history of another one, which stays as it is and

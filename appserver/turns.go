@@ -14,7 +14,7 @@ func (c *Client) TurnStart(ctx context.Context, params TurnStartParams) (Turn, e
 	if params.Trace.Parent != "" {
 		opts = append(opts, jsonrpc2.ExtraField("trace", params.Trace))
 	}
-	err := c.call(ctx, "turn/start", params, &answer, nil, opts...)
+	err := c.call(ctx, "turn/start", placedTurn{params, environments{params.Environments}}, &answer, nil, opts...)
 	return answer.Turn, err
 }
 

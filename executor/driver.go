@@ -111,6 +111,7 @@ type Turn interface {
 type Begun struct {
 	Thread, Turn string
 	Model        string // that answers, where the message names none
+	Machine      string // where commands run; empty is this machine
 	Cwd          string // where commands start, where the message names no folder; empty if that is not known
 	Fresh        bool   // the thread is without the history of its context
 	Notices      []string

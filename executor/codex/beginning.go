@@ -10,15 +10,17 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/items"
-	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/sandbox"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/told"
 )
 
 // ready gets the thread of c ready for a turn that asks for o.
 func (d *Driver) ready(ctx context.Context, c *conversation, o agent.Options, on *child.Child) error {
 	d.renew(c)
-	if err := errors.Join(d.cfg.Child.User.Do(func() error { return wish(sandbox.Stands(o.Cwd)) }), wish(d.guard.ApartFor(o, placesOf(on.Launch)))); err != nil {
+	if err := errors.Join(d.stands(c, o), wish(d.guard.ApartFor(o, placesOf(on.Launch)))); err != nil {
 		return err
+	}
+	if err := d.introduce(ctx, c.place, on); err != nil {
+		return on.Settled(err)
 	}
 	c.folder = cmp.Or(o.Cwd, d.cfg.Thread.Cwd)
 	if err := d.regrant(ctx, c, o, on); err != nil {
@@ -64,6 +66,7 @@ func (t *turn) begin() (id string, err error) {
 		ThreadID: c.threadID, ClientUserMessageID: t.ClientID(), Input: items.Inputs(t.Input), Trace: appserver.TraceContext(t.Trace),
 	}
 	d.adjust(c, t.Options, on, &params)
+	c.takeTo(t.Options, &params)
 	instructions, tells := d.brief(c, &params)
 	if c.fresh != "" {
 		addContext(&params, "runtime_notice", c.fresh.ToModel())
@@ -72,6 +75,9 @@ func (t *turn) begin() (id string, err error) {
 		addContext(&params, bridgeKey, told.OwnWords)
 	}
 	c.warn(&params)
+	if c.place != nil {
+		c.place.Begin(c.threadID)
+	}
 	started, err := on.TurnStart(ctx, params)
 	c.adjusted(t.Options, err)
 	if c.otherThanRan(&params) {

@@ -37,6 +37,7 @@ func (d *Driver) childEnded(dead *child.Child) {
 	d.guard.Forget()
 	d.desk.ForgetAgents()
 	d.endAllLeftovers()
+	d.endOnMachines()
 }
 
 // endAllLeftovers kills what is left of the commands of all our threads. It is

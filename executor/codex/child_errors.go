@@ -11,6 +11,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/place"
 )
 
 // overloadWait is what a codex with too much to do is given.
@@ -48,9 +49,17 @@ func (d *Driver) trouble(err error) error {
 	_, cut := errors.AsType[cutError](err)
 	_, unstarted := errors.AsType[child.StartError](err)
 	_, died := errors.AsType[*appserver.ExitError](err)
+	lost, onMachine := errors.AsType[*place.LostError](err)
+	none, placeless := errors.AsType[*place.NoneError](err)
 	switch {
+	case cut && onMachine:
+		t.Kind, t.Cut = executor.WasCut, lost.Error()
 	case cut:
 		t.Kind = executor.WasCut
+	case placeless && none.Changed != nil:
+		t.Kind, t.Room, t.Until = executor.Crowded, none.Changed, none.Until
+	case onMachine: // before codex had the message
+		t.Kind, t.Wait = executor.Passing, overloadWait
 	case unstarted:
 		t.Kind, t.Failing = executor.Unstarted, d.child.FailingFor()
 	case appserver.IsOverloaded(err):
@@ -99,6 +108,12 @@ func unreachable(err error) string {
 	}
 	if exit, ok := errors.AsType[*appserver.ExitError](err); ok {
 		return fmt.Sprintf("codex ended (%v) before it took the message; send it again", exit.State)
+	}
+	if none, ok := errors.AsType[*place.NoneError](err); ok {
+		return none.Why
+	}
+	if lost, ok := errors.AsType[*place.LostError](err); ok {
+		return lost.Error()
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return "codex did not answer in time; send the message again"

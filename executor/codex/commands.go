@@ -16,7 +16,7 @@ func (t *turn) endCommands() {
 	t.d.ender.EndAgents(t.on, t.id, t.c.threadID)
 	ctx, cancel := t.callContext()
 	defer cancel()
-	if err := t.endTerminals(ctx); err != nil && !t.on.Gone() {
+	if err := t.endTerminals(ctx); err != nil && !t.on.Gone() && t.c.place == nil { // a machine sees to it by itself
 		t.d.log.Warn("a command of an ended turn would not stop, codex is restarted", "turn_id", t.id, "err", err)
 		t.on.Restart("command would not stop")
 		<-t.on.Done()
@@ -38,10 +38,14 @@ func (t *turn) endTerminals(ctx context.Context) error {
 func (t *turn) endLeftovers() {
 	ctx, cancel := t.callContext()
 	defer cancel()
-	t.d.ender.KillCommands(ctx, func(c appserver.Command) bool {
-		earlier := t.c.earlier[c.CallID] && !t.record.Opened(c.CallID)
-		return (c.ThreadID == t.c.threadID || c.SessionID == t.c.threadID) && !earlier
-	})
+	t.d.ender.KillCommands(ctx, func(c appserver.Command) bool { return t.leaves(c.ThreadID, c.SessionID, c.CallID) })
+	t.endOnMachine()
+}
+
+// leaves reports whether a command is one that the turn leaves running.
+func (t *turn) leaves(thread, session, call string) bool {
+	earlier := t.c.earlier[call] && !t.record.Opened(call)
+	return (thread == t.c.threadID || session == t.c.threadID) && !earlier
 }
 
 // mostEarlier bounds the commands of earlier turns that a conversation

@@ -10,6 +10,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/failure"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/place"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/rollout"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/sandbox"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
@@ -77,6 +78,9 @@ type Config struct {
 	// whose sandbox has one of them below a writable root is refused, and so is a job that asks
 	// for such a sandbox.
 	Apart []within.Place
+
+	// Machines are where commands run; nil is this machine.
+	Machines place.Machines
 
 	Journal Journal             // keeps what outlives this process; nil keeps nothing
 	Redact  func(string) string // applied to texts of codex before they are shown; nil leaves them

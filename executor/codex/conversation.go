@@ -10,6 +10,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/place"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/told"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 )
@@ -44,6 +45,7 @@ type conversation struct {
 	lock       sync.Mutex
 	recalled   bool         // the journal was asked for its thread
 	on         *child.Child // that its thread was prepared on last
+	place      place.Place  // of the turn that is about to begin, or runs; nil is this machine
 	threadID   string
 	rollout    string         // the thread's file, as codex names it; empty before it was loaded
 	resumable  bool           // a turn was acknowledged, so the thread may be on disk
@@ -78,8 +80,14 @@ func (d *Driver) letGoLocked(c *conversation) {
 // begun describes a turn of the conversation.
 func (c *conversation) begun(turn string) executor.Begun {
 	b := executor.Begun{Thread: c.threadID, Turn: turn, Model: c.own.model, Cwd: c.own.cwd}
+	if c.place != nil {
+		b.Machine, b.Cwd = c.place.On().Machine, c.place.Dir()
+		if news := c.place.News(); news != "" {
+			b.Notices = append(b.Notices, news)
+		}
+	}
 	if c.spared != "" {
-		b.Notices = []string{fmt.Sprintf(sparedReading, brief.Named(c.spared))}
+		b.Notices = append(b.Notices, fmt.Sprintf(sparedReading, brief.Named(c.spared)))
 	}
 	return b
 }

@@ -5,7 +5,7 @@
 //
 // What can be understood by itself has a package: the codex that runs (child), what it comes to the model with
 // (login), what its errors mean (failure), what it shows of a turn (items), what it asks, and who asks (ask,
-// inquiry), what its commands can do (sandbox), what the model is told beside the messages (told), how what
+// inquiry), what its commands can do (sandbox), where else they run (place), what the model is told beside the messages (told), how what
 // turns leave running is ended (leftovers), and the files that it keeps threads in (rollout). Here are the
 // conversations, their threads and the turns on them. A file needs those that are further down only:
 //
@@ -18,6 +18,7 @@
 //	clearing.go, unbidden.go           what is taken out of a history: takeback.go, history.go
 //	granting.go, renew.go              what a thread is loaded with, and when it is another one
 //	thread.go, foreign.go              how it is loaded: loading.go, thread_params.go, instructions.go
+//	machines.go                        where its commands run, if not on this machine
 //	pinning.go, room.go, loaded.go     which are loaded, and which conversations are kept
 //	trial.go                           what checks ask, of a codex of their own
 //	turn.go, conversation.go           the state of each, and config.go, process.go, causes.go, grant.go, attention.go

@@ -42,6 +42,7 @@ type Driver struct {
 	closed        bool
 	conversations map[string]*conversation
 	threads       map[string]bool          // every thread of ours, whose commands end with the child
+	introduced    map[string]introduction  // remote environments, by their ids
 	away          map[string]chan struct{} // closed when the thread, which came too late, is put away
 }
 
@@ -57,6 +58,7 @@ func New(cfg Config) *Driver {
 		conversations: map[string]*conversation{},
 		threads:       map[string]bool{},
 		away:          map[string]chan struct{}{},
+		introduced:    map[string]introduction{},
 		desk:          inquiry.NewDesk(inquiry.Bounds{Most: cfg.MaxAsked, TTL: cfg.QuestionTTL}),
 	}
 	d.ender = leftovers.New(leftovers.Config{Desk: d.desk, User: cfg.Child.User, Grace: cfg.Grace, Logger: d.log})

@@ -25,7 +25,7 @@ func (t *turn) settle(final appserver.Turn) *agent.Ended {
 	end := t.summary()
 	end.Tools = t.record.Tools() || final.Status != appserver.TurnCompleted && t.HasWorked()
 	switch {
-	case final.Status == appserver.TurnCompleted && !t.isNone():
+	case final.Status == appserver.TurnCompleted && !t.isNone() && !t.isSevered():
 		end.Outcome = agent.Completed // also when a cancel came too late
 		t.passOver()
 	case t.stopping != nil:

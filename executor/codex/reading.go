@@ -16,6 +16,7 @@ func (t *turn) read() (end *agent.Ended, err error) {
 	defer t.c.remember(&t.record)
 	defer t.endQuestions()
 	defer t.tellCalls()
+	defer t.watchMachine()()
 	stop := context.AfterFunc(t.Ctx, func() { t.attention.raise(context.Cause(t.Ctx)) })
 	defer stop()
 	t.timers = t.To.Timers(func(late *executor.Timeout) { t.attention.raise(late) })
@@ -35,7 +36,7 @@ func (t *turn) read() (end *agent.Ended, err error) {
 			}
 		}
 		if end != nil {
-			return end, nil
+			return t.lostOr(end)
 		}
 	}
 }

@@ -22,18 +22,27 @@ func (c *conversation) Next(peer bool) {
 }
 
 // Close unpins the conversation.
-func (c *conversation) Close() { c.d.unpin(c) }
+func (c *conversation) Close() {
+	c.leavePlace("")
+	c.d.unpin(c)
+}
 
 // Prepare has the thread be loaded as the turn needs it.
 func (c *conversation) Prepare(ctx context.Context, o agent.Options) (executor.Thread, error) {
 	if c.d.cfg.Mend != nil {
 		c.d.cfg.Mend()
 	}
+	err := c.findPlace(ctx, o)
+	if err != nil {
+		return executor.Thread{}, c.d.trouble(err)
+	}
 	on, err := c.d.child.Get(ctx)
 	if err == nil {
 		err = c.d.ready(ctx, c, o, on)
 	}
-	c.on = on
+	if c.on = on; err != nil {
+		c.leavePlace("")
+	}
 	return executor.Thread{ID: c.threadID, Model: c.own.model, Tools: c.tools}, c.d.trouble(err)
 }
 
@@ -41,6 +50,7 @@ func (c *conversation) Prepare(ctx context.Context, o agent.Options) (executor.T
 func (c *conversation) Start(of executor.Order) (executor.Turn, error) {
 	t, err := c.d.startTurn(c, of, c.on)
 	if err != nil {
+		c.leavePlace("")
 		return nil, c.d.trouble(err)
 	}
 	return t, nil

@@ -23,7 +23,7 @@ func (t *turn) stopFor(cause error) *agent.Ended {
 		}
 		t.d.log.Warn("a timer ends a turn", "timer", late.Timer, "turn_id", t.id, "thread_id", t.c.threadID)
 	}
-	t.stopping = cause
+	t.stopping, t.severed = cause, t.record.ToolsOpen()
 	t.inquiry.Shut()
 	t.To.Ending()
 	t.timers.Stop()

@@ -15,6 +15,7 @@ func (d *Driver) newThread(c *conversation, on *child.Child) (params appserver.T
 	granted := d.grantOf(c)
 	params.ApprovalPolicy, params.Sandbox = appserver.ApprovalPolicy(granted.policy), appserver.SandboxMode(granted.sandbox)
 	params.DeveloperInstructions, digest = d.instructions()
+	params.Environments = c.environments("")
 	return d.spare(c, on, params), digest
 }
 

@@ -1,0 +1,175 @@
+package codex
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/leftovers"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/place"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/sandbox"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
+)
+
+// The commands of a conversation may run on another machine, where it has a place. A place is found before a turn,
+// and left at its end. codex is told of it with each turn, by an environment of the machine, which is one for all
+// conversations there. What follows from the loss of a machine is the same as with the loss of codex: the turn is
+// ended, and it is looked up whether it had done anything ([cutError]).
+
+// findPlace has a place for the next turn of c, if commands run on other machines.
+func (c *conversation) findPlace(ctx context.Context, o agent.Options) (err error) {
+	if c.d.cfg.Machines == nil {
+		return nil
+	}
+	c.leavePlace("")
+	c.place, err = c.d.cfg.Machines.Take(ctx, c.key, o.Labels)
+	return err
+}
+
+// leavePlace gives the place of c back, if it has one. What has changed there is kept under a title.
+func (c *conversation) leavePlace(title string) {
+	if c.place != nil {
+		c.place.Leave(title)
+		c.place = nil
+	}
+}
+
+// An introduction is a remote environment that a child knows.
+type introduction struct {
+	to   *child.Child
+	what place.Environment
+}
+
+// introduce makes the machine of a place known to codex, which forgets it with its end.
+func (d *Driver) introduce(ctx context.Context, at place.Place, on *child.Child) error {
+	if at == nil {
+		return nil
+	}
+	now := introduction{on, at.On()}
+	d.mu.Lock()
+	known := d.introduced[now.what.ID] == now
+	d.mu.Unlock()
+	if known {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, d.cfg.Patience)
+	defer cancel()
+	err := on.EnvironmentAdd(ctx, appserver.EnvironmentAddParams{ID: now.what.ID, URL: now.what.URL, Token: now.what.Token})
+	if err == nil {
+		d.mu.Lock()
+		d.introduced[now.what.ID] = now
+		d.mu.Unlock()
+	}
+	return err
+}
+
+// stands says why a job cannot have its folder. That of a machine is not looked at from here.
+func (d *Driver) stands(c *conversation, o agent.Options) error {
+	if c.place != nil {
+		return nil
+	}
+	return d.cfg.Child.User.Do(func() error { return wish(sandbox.Stands(o.Cwd)) })
+}
+
+// environments say that the commands of c run in its place, from a folder on.
+func (c *conversation) environments(folder string) []appserver.TurnEnvironment {
+	if c.place == nil {
+		return nil
+	}
+	dir := c.place.Dir()
+	return []appserver.TurnEnvironment{{ID: c.place.On().ID, Cwd: cmp.Or(folder, dir), Roots: []string{dir}}}
+}
+
+// takeTo has a turn work in the place of c, also where its thread has worked elsewhere.
+func (c *conversation) takeTo(o agent.Options, params *appserver.TurnStartParams) {
+	if c.place == nil {
+		return
+	}
+	folder := ""
+	if o.Cwd != "" {
+		folder = c.place.Within(o.Cwd)
+	}
+	params.Environments = c.environments(folder)
+	params.Cwd, params.WorkspaceRoots = "", nil // of this machine
+	if news := c.place.News(); news != "" {
+		addContext(params, "machine_notice", news)
+	}
+}
+
+// watchMachine has the turn be ended when its machine is lost. What is returned stops that, and leaves the place.
+func (t *turn) watchMachine() (over func()) {
+	at := t.c.place
+	if at == nil {
+		return func() {}
+	}
+	lost := at.Lost()
+	stop := context.AfterFunc(lost, func() { t.attention.raise(context.Cause(lost)) })
+	return func() {
+		stop()
+		t.c.leavePlace(t.title())
+	}
+}
+
+// title names the turn by the words of its message.
+func (t *turn) title() string {
+	for _, input := range t.Input {
+		if input.Text != "" {
+			return brief.Line(input.Text, 72)
+		}
+	}
+	return t.Job
+}
+
+// lostMachine is the loss of its machine for which the turn was ended, or nil.
+func (t *turn) lostMachine() *place.LostError {
+	lost, _ := errors.AsType[*place.LostError](t.stopping)
+	return lost
+}
+
+// isSevered reports whether the turn has lost its machine in the middle of a tool: codex may complete it all the same, with
+// what the model says to that.
+func (t *turn) isSevered() bool { return t.severed && t.lostMachine() != nil }
+
+// lostOr returns the end of the turn, or that it was cut off by the loss of its machine. One that was canceled has its
+// end, which says what is not known.
+func (t *turn) lostOr(end *agent.Ended) (*agent.Ended, error) {
+	lost := t.lostMachine()
+	switch {
+	case lost == nil, end.Outcome == agent.Completed:
+		return end, nil
+	case t.Ctx.Err() == nil:
+		t.withdraw("the machine that its commands run on is gone.")
+		return nil, cutError{lost}
+	}
+	end.Outcome, end.Failure = agent.Interrupted, &agent.Failure{Kind: agent.FailUnreachable, Message: lost.Error()}
+	return end, nil
+}
+
+// endOnMachine ends what the turn has left running in its place. Where the machine does not say that nothing is left,
+// the turn has lost it.
+func (t *turn) endOnMachine() {
+	at := t.c.place
+	if at == nil || t.lostMachine() != nil {
+		return
+	}
+	ctx, cancel := t.callContext()
+	defer cancel()
+	err := leftovers.EndOn(ctx, at, func(c place.Command) bool { return t.leaves(c.ThreadID, c.SessionID, c.CallID) })
+	if err != nil {
+		t.d.log.Warn("whether commands of an ended turn still run on a machine is not known", "machine", at.On().Machine, "turn_id", t.id, "err", err)
+		t.stopping = &place.LostError{Machine: at.On().Machine, Why: "it does not say whether commands of this turn still run there (" + err.Error() + ")"}
+	}
+}
+
+// endOnMachines ends what a codex that has ended has left running on other machines.
+func (d *Driver) endOnMachines() {
+	if d.cfg.Machines == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), d.cfg.Grace)
+	defer cancel()
+	d.cfg.Machines.Reset(ctx)
+}
