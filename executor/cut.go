@@ -58,7 +58,7 @@ func (e *Executor) settleCut(c Session, j *job, t Turn, cause error) (*agent.End
 // cutWords are what is said of a turn that may have run in part, by why it was cut off.
 func cutWords(cause error) string {
 	if trouble, ok := errors.AsType[*Trouble](cause); ok && trouble.Cut != "" {
-		return trouble.Cut + again
+		return trouble.Cut + cutOffElsewhere
 	}
 	return cutOffText
 }

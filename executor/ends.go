@@ -8,10 +8,13 @@ import (
 
 const (
 	// cutOffText says that a turn may have run in part.
-	cutOffText = "codex stopped in the middle of this turn; it is being restarted and the conversation is kept" + again
+	cutOffText = "codex stopped in the middle of this turn; it is being restarted and the conversation is kept. " +
+		"Look at what was done so far; the message runs again if it is sent again with metadata.retry=true"
 	// cutOffAndLeft is what is said of one whose thread the agent does not load any more.
-	cutOffAndLeft = "codex stopped in the middle of this turn, and the conversation goes on without its history, which the present model provider cannot have" + again
-	again         = ". Look at what was done so far; the message runs again if it is sent again with metadata.retry=true"
+	cutOffAndLeft = "codex stopped in the middle of this turn, and the conversation goes on without its history, which the present model provider cannot have. " +
+		"Look at what was done so far; the message runs again if it is sent again with metadata.retry=true"
+	// cutOffElsewhere follows the words of the driver for what else has stopped.
+	cutOffElsewhere = ". Look at what was done so far; the message runs again if it is sent again with metadata.retry=true"
 	// NotTaken is what the sender of a message reads that could not be made a turn for a reason that has
 	// no words for people.
 	NotTaken = "codex could not take the message; the log says why"
