@@ -1,0 +1,134 @@
+package codex_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/place"
+	"github.com/Molecule-AI/molecule-codex-runtime/fleet/link"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+)
+
+// A machine is codex's own exec-server in a process of its own, and the way there.
+type machine struct {
+	t    *testing.T
+	name string
+	dir  string // of its conversations
+	cmd  *exec.Cmd
+	addr string
+	link *link.Link
+
+	up   context.Context // ends with its loss
+	lose context.CancelCauseFunc
+}
+
+func newMachine(t *testing.T, name string) *machine {
+	t.Helper()
+	m := &machine{t: t, name: name, dir: codextest.Dir(t, name)}
+	m.up, m.lose = context.WithCancelCause(t.Context())
+	m.cmd = exec.Command(codextest.Bin(t), "exec-server", "--listen", "ws://127.0.0.1:0", "--concurrent-requests", "64")
+	m.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + m.dir, "CODEX_HOME=" + codextest.Home(t), "MACHINE=" + name}
+	out, err := m.cmd.StdoutPipe()
+	if err == nil {
+		err = m.cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.kill)
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.addr = strings.TrimSpace(strings.TrimPrefix(line, "ws://"))
+	if m.link, err = link.Listen(m, "/", codextestLog(t)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.link.Close)
+	return m
+}
+
+// kill ends it as SIGKILL does, and is what a fleet does that sees it.
+func (m *machine) kill() {
+	_ = m.cmd.Process.Kill()
+	_ = m.cmd.Wait()
+	m.lose(&place.LostError{Machine: m.name, Why: "it has died"})
+	if m.link != nil {
+		m.link.Refuse("machine " + m.name + " has died")
+	}
+}
+
+// Dial implements [link.Dialer], as does Sign.
+func (m *machine) Dial(ctx context.Context) (net.Conn, error) {
+	return new(net.Dialer).DialContext(ctx, "tcp", m.addr)
+}
+
+func (m *machine) Sign(*http.Request) {}
+
+// machines are the places of the tests: each conversation is on the machine that has its name, or on the next.
+type machines struct {
+	mu   sync.Mutex
+	on   []*machine
+	left []string
+	busy chan struct{} // not closed while none has room; nil for room
+}
+
+// Take implements [place.Machines], as does Reset.
+func (m *machines) Take(_ context.Context, _, _ string) (place.Place, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, at := range m.on {
+		if at.up.Err() == nil {
+			return placeOn{m, at}, nil
+		}
+	}
+	return nil, &place.NoneError{Why: "no machine is up"}
+}
+
+func (m *machines) Reset(context.Context) {}
+
+type placeOn struct {
+	of *machines
+	at *machine
+}
+
+func (p placeOn) On() place.Environment {
+	return place.Environment{Machine: p.at.name, ID: "machine-" + p.at.name, URL: p.at.link.URL(), Token: p.at.link.Token()}
+}
+func (p placeOn) Dir() string                 { return p.at.dir }
+func (p placeOn) Within(folder string) string { return folder }
+func (p placeOn) News() string                { return "" }
+func (p placeOn) Lost() context.Context       { return p.at.up }
+func (p placeOn) Begin(string)                {}
+func (p placeOn) Leave(title string) {
+	p.of.mu.Lock()
+	defer p.of.mu.Unlock()
+	p.of.left = append(p.of.left, title)
+}
+
+// Commands are read from this machine, which it is.
+func (p placeOn) Commands(ctx context.Context) (all []place.Command, err error) {
+	if p.at.up.Err() != nil {
+		return nil, context.Cause(p.at.up)
+	}
+	for _, c := range appserver.Commands(ctx, func(appserver.Command) bool { return true }) {
+		all = append(all, place.Command{Pid: c.Pid, ThreadID: c.ThreadID, SessionID: c.SessionID, CallID: c.CallID})
+	}
+	return all, nil
+}
+
+func (p placeOn) End(_ context.Context, commands []place.Command) (err error) {
+	for _, c := range commands {
+		err = errors.Join(err, appserver.Command{Pid: c.Pid, ThreadID: c.ThreadID, SessionID: c.SessionID, CallID: c.CallID}.Kill())
+	}
+	return err
+}
