@@ -38,8 +38,11 @@ func (t *turn) endTerminals(ctx context.Context) error {
 func (t *turn) endLeftovers() {
 	ctx, cancel := t.callContext()
 	defer cancel()
+	if t.c.place != nil {
+		t.endOnMachine(ctx)
+		return
+	}
 	t.d.ender.KillCommands(ctx, func(c appserver.Command) bool { return t.leaves(c.ThreadID, c.SessionID, c.CallID) })
-	t.endOnMachine()
 }
 
 // leaves reports whether a command is one that the turn leaves running.

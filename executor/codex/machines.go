@@ -150,13 +150,11 @@ func (t *turn) lostOr(end *agent.Ended) (*agent.Ended, error) {
 
 // endOnMachine ends what the turn has left running in its place. Where the machine does not say that nothing is left,
 // the turn has lost it.
-func (t *turn) endOnMachine() {
+func (t *turn) endOnMachine(ctx context.Context) {
 	at := t.c.place
-	if at == nil || t.lostMachine() != nil {
+	if t.lostMachine() != nil {
 		return
 	}
-	ctx, cancel := t.callContext()
-	defer cancel()
 	err := leftovers.EndOn(ctx, at, func(c place.Command) bool { return t.leaves(c.ThreadID, c.SessionID, c.CallID) })
 	if err != nil {
 		t.d.log.Warn("whether commands of an ended turn still run on a machine is not known", "machine", at.On().Machine, "turn_id", t.id, "err", err)
