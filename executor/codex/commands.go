@@ -7,6 +7,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/items"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/leftovers"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/commands"
 )
 
 // endCommands ends the subagents of this turn and the commands that it left running, and
@@ -38,7 +39,7 @@ func (t *turn) endTerminals(ctx context.Context) error {
 func (t *turn) endLeftovers() {
 	ctx, cancel := t.callContext()
 	defer cancel()
-	t.d.ender.KillCommands(ctx, func(c appserver.Command) bool {
+	t.d.ender.KillCommands(ctx, func(c commands.Command) bool {
 		earlier := t.c.earlier[c.CallID] && !t.record.Opened(c.CallID)
 		return (c.ThreadID == t.c.threadID || c.SessionID == t.c.threadID) && !earlier
 	})
