@@ -5,8 +5,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/commands"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/insist"
 )
 
@@ -45,7 +45,7 @@ func (d *Driver) childEnded(dead *child.Child) {
 func (d *Driver) endAllLeftovers() {
 	ctx, cancel := context.WithTimeout(context.Background(), d.cfg.Grace)
 	defer cancel()
-	d.ender.KillCommands(ctx, func(c appserver.Command) bool {
+	d.ender.KillCommands(ctx, func(c commands.Command) bool {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		return d.threads[c.ThreadID] || d.threads[c.SessionID]

@@ -7,6 +7,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/items"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/leftovers"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/commands"
 )
 
 // endCommands ends the subagents of this turn and the commands that it left running, and
@@ -42,13 +43,13 @@ func (t *turn) endLeftovers() {
 		t.endOnMachine(ctx)
 		return
 	}
-	t.d.ender.KillCommands(ctx, func(c appserver.Command) bool { return t.leaves(c.ThreadID, c.SessionID, c.CallID) })
+	t.d.ender.KillCommands(ctx, t.leaves)
 }
 
 // leaves reports whether a command is one that the turn leaves running.
-func (t *turn) leaves(thread, session, call string) bool {
-	earlier := t.c.earlier[call] && !t.record.Opened(call)
-	return (thread == t.c.threadID || session == t.c.threadID) && !earlier
+func (t *turn) leaves(c commands.Command) bool {
+	earlier := t.c.earlier[c.CallID] && !t.record.Opened(c.CallID)
+	return (c.ThreadID == t.c.threadID || c.SessionID == t.c.threadID) && !earlier
 }
 
 // mostEarlier bounds the commands of earlier turns that a conversation

@@ -155,7 +155,7 @@ func (t *turn) endOnMachine(ctx context.Context) {
 	if t.lostMachine() != nil {
 		return
 	}
-	err := leftovers.EndOn(ctx, at, func(c place.Command) bool { return t.leaves(c.ThreadID, c.SessionID, c.CallID) })
+	err := leftovers.EndOn(ctx, at, t.leaves)
 	if err != nil {
 		t.d.log.Warn("whether commands of an ended turn still run on a machine is not known", "machine", at.On().Machine, "turn_id", t.id, "err", err)
 		t.stopping = &place.LostError{Machine: at.On().Machine, Why: "it does not say whether commands of this turn still run there (" + err.Error() + ")"}

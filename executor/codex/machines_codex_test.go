@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/commands"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
 )
@@ -109,7 +109,7 @@ func TestCancelOnMachine(t *testing.T) {
 		t.Errorf("it ended %v, %+v", end.Outcome, end.Failure)
 	}
 	thread := seen[agent.Started](w)[0].ThreadID
-	if left := appserver.Commands(t.Context(), func(c appserver.Command) bool { return c.ThreadID == thread }); len(left) > 0 {
+	if left := commands.Find(t.Context(), func(c commands.Command) bool { return c.ThreadID == thread }); len(left) > 0 {
 		t.Errorf("still there: %+v", left)
 	}
 }

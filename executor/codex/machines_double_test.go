@@ -12,9 +12,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/place"
 	"github.com/Molecule-AI/molecule-codex-runtime/fleet/link"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/commands"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
 )
 
@@ -116,19 +116,16 @@ func (p placeOn) Leave(title string) {
 }
 
 // Commands are read from this machine, which it is.
-func (p placeOn) Commands(ctx context.Context) (all []place.Command, err error) {
+func (p placeOn) Commands(ctx context.Context) ([]commands.Command, error) {
 	if p.at.up.Err() != nil {
 		return nil, context.Cause(p.at.up)
 	}
-	for _, c := range appserver.Commands(ctx, func(appserver.Command) bool { return true }) {
-		all = append(all, place.Command{Pid: c.Pid, ThreadID: c.ThreadID, SessionID: c.SessionID, CallID: c.CallID})
-	}
-	return all, nil
+	return commands.Find(ctx, func(commands.Command) bool { return true }), nil
 }
 
-func (p placeOn) End(_ context.Context, commands []place.Command) (err error) {
-	for _, c := range commands {
-		err = errors.Join(err, appserver.Command{Pid: c.Pid, ThreadID: c.ThreadID, SessionID: c.SessionID, CallID: c.CallID}.Kill())
+func (p placeOn) End(_ context.Context, all []commands.Command) (err error) {
+	for _, c := range all {
+		err = errors.Join(err, c.Kill())
 	}
 	return err
 }

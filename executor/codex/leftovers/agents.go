@@ -6,6 +6,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/commands"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 )
 
@@ -43,7 +44,7 @@ func (e *Ender) endCommandsOf(threads map[string]bool) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), e.cfg.Grace)
 	defer cancel()
-	e.KillCommands(ctx, func(c appserver.Command) bool { return threads[c.ThreadID] })
+	e.KillCommands(ctx, func(c commands.Command) bool { return threads[c.ThreadID] })
 }
 
 // endAgents interrupts until none of them works. It returns their threads.

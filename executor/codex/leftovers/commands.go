@@ -7,6 +7,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/commands"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 )
 
@@ -42,7 +43,7 @@ func EndTerminals(ctx context.Context, on *child.Child, thread string, match fun
 
 // KillCommands kills what matches until nothing does: a process may start
 // another while it is being killed.
-func (e *Ender) KillCommands(ctx context.Context, match func(appserver.Command) bool) {
+func (e *Ender) KillCommands(ctx context.Context, match func(commands.Command) bool) {
 	for {
 		left, failed := e.killOnce(ctx, match)
 		if len(left) == 0 {
@@ -60,9 +61,9 @@ func (e *Ender) KillCommands(ctx context.Context, match func(appserver.Command) 
 }
 
 // killOnce kills what matches now. Who may look into commands is the user that they run as.
-func (e *Ender) killOnce(ctx context.Context, match func(appserver.Command) bool) (found []appserver.Command, err error) {
+func (e *Ender) killOnce(ctx context.Context, match func(commands.Command) bool) (found []commands.Command, err error) {
 	err = e.cfg.User.Do(func() (failed error) {
-		found = appserver.Commands(ctx, match)
+		found = commands.Find(ctx, match)
 		for _, command := range found {
 			failed = errors.Join(failed, command.Kill())
 		}

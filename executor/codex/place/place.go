@@ -6,6 +6,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/commands"
 )
 
 // Machines are where conversations can have a place. Their methods may be called concurrently.
@@ -32,9 +34,9 @@ type Place interface {
 	// Begin says that a turn of a thread of codex's begins.
 	Begin(threadID string)
 	// Commands are those of us that run on the machine.
-	Commands(ctx context.Context) ([]Command, error)
+	Commands(ctx context.Context) ([]commands.Command, error)
 	// End ends those that still are what they were.
-	End(ctx context.Context, commands []Command) error
+	End(ctx context.Context, all []commands.Command) error
 	// Leave gives the place back. What has changed in the folder is kept under a title.
 	Leave(title string)
 }
@@ -45,14 +47,6 @@ type Environment struct {
 	ID      string // by which codex knows it
 	URL     string // on loopback
 	Token   string
-}
-
-// A Command is a process that codex has started for a tool call.
-type Command struct {
-	Pid       int
-	ThreadID  string
-	SessionID string
-	CallID    string
 }
 
 // A NoneError says that there is no place for a turn now.

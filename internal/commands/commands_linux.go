@@ -1,4 +1,4 @@
-package appserver
+package commands
 
 import (
 	"bufio"
@@ -18,10 +18,19 @@ import (
 // what a process says that its environment is, it chooses itself, gigabytes too.
 const mostEnviron = 1 << 20
 
-// Commands returns the running commands that match. It reads the environment of every process
+// Find returns the running commands that match. It reads the environment of every process
 // that this user may look into, which takes a few milliseconds; when ctx ends, it returns
 // those that it has found by then. It is called as the user that codex runs as.
-func Commands(ctx context.Context, match func(Command) bool) []Command {
+func Find(ctx context.Context, match func(Command) bool) []Command {
+	return find(ctx, func(c Command) bool { return c.ofCall() && match(c) })
+}
+
+// Marked is [Find] for all that has a mark that matches, whether it was started for a tool call or not.
+func Marked(ctx context.Context, match func(mark string) bool) []Command {
+	return find(ctx, func(c Command) bool { return c.Mark != "" && match(c.Mark) })
+}
+
+func find(ctx context.Context, match func(Command) bool) []Command {
 	var found []Command
 	files, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is well formed
 	for _, file := range files {
@@ -48,13 +57,13 @@ func command(pid int) (Command, bool) {
 	defer environ.Close()
 	c := Command{Pid: pid}
 	c.read(environ)
-	return c, c.ThreadID != "" && c.CallID != ""
+	return c, c.ofCall() || c.Mark != ""
 }
 
 // read takes what concerns codex from an environment, until it has all or that is too long.
 func (c *Command) read(environ io.Reader) {
 	entries := bufio.NewReader(io.LimitReader(environ, mostEnviron))
-	for begins := true; c.ThreadID == "" || c.SessionID == "" || c.CallID == ""; {
+	for begins := true; c.ThreadID == "" || c.SessionID == "" || c.CallID == "" || c.Mark == ""; {
 		entry, err := entries.ReadSlice(0)
 		if begins {
 			c.take(bytes.TrimSuffix(entry, []byte{0}))
@@ -74,6 +83,8 @@ func (c *Command) take(entry []byte) {
 		c.SessionID = string(value)
 	case callVariable:
 		c.CallID = string(value)
+	case MarkVariable:
+		c.Mark = string(value)
 	}
 }
 

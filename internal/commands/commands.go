@@ -1,4 +1,6 @@
-package appserver
+// Package commands finds the processes that codex has started for tool calls, by what stands in their environment,
+// and ends them.
+package commands
 
 // A Command is a process of this machine that codex, or something that codex
 // ran, has started for a tool call. codex says so in the environment of each
@@ -12,10 +14,18 @@ type Command struct {
 	// a subagent, that of its parent.
 	SessionID string
 	CallID    string // the id of the commandExecution item
+	// Mark says for which runtime a machine runs it: the value of [MarkVariable]. It is empty where no machine does.
+	Mark string
 }
+
+// MarkVariable is in the environment of all that a machine runs for a runtime, codex's exec-server itself too.
+const MarkVariable = "MOLECULE_MACHINE_RUNTIME"
 
 const (
 	threadVariable  = "CODEX_THREAD_ID"
 	sessionVariable = "CODEX_SESSION_ID"
 	callVariable    = "CODEX_TOOL_CALL_ID"
 )
+
+// ofCall reports whether a process was started for a tool call.
+func (c Command) ofCall() bool { return c.ThreadID != "" && c.CallID != "" }

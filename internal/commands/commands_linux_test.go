@@ -1,4 +1,4 @@
-package appserver
+package commands
 
 import (
 	"strings"
@@ -22,6 +22,7 @@ func (e *endless) Read(p []byte) (int, error) {
 func TestCommandOfAnEnvironment(t *testing.T) {
 	const ids = "CODEX_THREAD_ID=t\x00CODEX_SESSION_ID=s\x00CODEX_TOOL_CALL_ID=c\x00"
 	whole := Command{ThreadID: "t", SessionID: "s", CallID: "c"}
+	marked := Command{ThreadID: "t", SessionID: "s", CallID: "c", Mark: "m/r"}
 	for name, c := range map[string]struct {
 		text string
 		want Command
@@ -31,6 +32,9 @@ func TestCommandOfAnEnvironment(t *testing.T) {
 		"between":      {"A=1\x00" + ids + "B=2", whole},
 		"unended":      {"CODEX_THREAD_ID=t", Command{ThreadID: "t"}},
 		"behind-long":  {"A=" + strings.Repeat("CODEX_THREAD_ID=x", 20_000) + "\x00" + ids, whole},
+		"marked":       {"MOLECULE_MACHINE_RUNTIME=m/r\x00" + ids, marked},
+		"marked-last":  {ids + "MOLECULE_MACHINE_RUNTIMES=x\x00MOLECULE_MACHINE_RUNTIME=m/r", marked},
+		"mark-alone":   {"MOLECULE_MACHINE_RUNTIME=m/r", Command{Mark: "m/r"}},
 		"empty":        {"", Command{}},
 		"none-of-them": {strings.Repeat("A=1\x00", 1000), Command{}},
 	} {
