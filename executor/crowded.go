@@ -19,33 +19,29 @@ func (e *Executor) findsNoRoom(j *job, err error) bool {
 	}
 	trouble, _ := errors.AsType[*Trouble](err)
 	words := trouble.End.Failure.Message
-	if j.crowded == nil || j.crowded.End.Failure.Message != words {
+	if j.crowdedBy != words {
 		e.log.Info("a message waits for room", "job", j.ID, "why", words)
 		j.observe(agent.Notice{Text: words + ". This message keeps its place and waits"})
 	}
-	j.crowded = trouble
+	j.crowded, j.crowdedBy = trouble, words
 	return true
 }
 
 // awaitRoom waits for room if j has found none. It returns the end of a job that has waited for long enough.
 func (e *Executor) awaitRoom(j *job) *agent.Ended {
-	if j.crowded == nil {
+	full := j.crowded
+	if full == nil {
 		return nil
 	}
-	left := time.Until(j.crowded.Until)
-	select {
-	case <-j.crowded.Room: // also of a wait that is over, for however long
-		return nil
-	default:
-	}
-	enough := time.NewTimer(left)
+	j.crowded = nil
+	enough := time.NewTimer(time.Until(full.Until))
 	defer enough.Stop()
 	select {
-	case <-j.crowded.Room:
+	case <-full.Room:
 		return nil
 	case <-enough.C:
 		e.log.Warn("a message has waited for room in vain", "job", j.ID)
-		return &j.crowded.End
+		return &full.End
 	case <-j.ctx.Done():
 		end := e.beforeStart(causeOf(j.ctx, nil))
 		return &end

@@ -45,6 +45,7 @@ type job struct {
 	aside     *Refusal // that it is about to wait out alone, or nil; of the goroutine that serves it
 	unstarted error    // the failed start of the agent that it is about to wait out, or nil; likewise
 	crowded   *Trouble // the lack of room that it is about to wait out, or nil; likewise
+	crowdedBy string   // what it was told last of that
 	seen      Turn     // of the attempt that Cut is about, where this process has seen it; else nil
 	pause     pauseTold
 	ctx       context.Context // ends with [ErrCanceled] or [ErrShutdown]

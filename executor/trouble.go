@@ -18,7 +18,7 @@ type Trouble struct {
 	End     agent.Ended   // of the job, if nothing more is tried; it has a Failure
 	Err     error         // for the log
 
-	Room  <-chan struct{} // of Crowded: closed when it is worth another attempt
+	Room  <-chan struct{} // of Crowded: closed, or has a value, when it is worth another attempt
 	Until time.Time       // of Crowded: when the job waits no longer
 	Cut   string          // of WasCut: what is said of a turn that was cut off so and may have done something; empty if the agent has died
 }

@@ -32,11 +32,10 @@ func (c *conversation) Prepare(ctx context.Context, o agent.Options) (executor.T
 	if c.d.cfg.Mend != nil {
 		c.d.cfg.Mend()
 	}
-	err := c.findPlace(ctx, o)
-	if err != nil {
-		return executor.Thread{}, c.d.trouble(err)
-	}
 	on, err := c.d.child.Get(ctx)
+	if err == nil {
+		err = c.findPlace(ctx, o)
+	}
 	if err == nil {
 		err = c.d.ready(ctx, c, o, on)
 	}

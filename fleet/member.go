@@ -1,0 +1,176 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"syscall"
+	"time"
+
+	"sync"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/fleet/link"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
+	"github.com/Molecule-AI/molecule-codex-runtime/machine/wire"
+)
+
+// A member is one machine, as it is watched.
+type member struct {
+	f       *Fleet
+	address string // as the roster has it
+	machine Machine
+	link    *link.Link
+
+	mu     sync.Mutex // guards the fields below
+	state  State
+	why    string // it is not up
+	status wire.Status
+	heard  time.Time
+	stay   *stay       // nil unless it is up or doubted
+	doubt  *time.Timer // ends a doubt
+	again  context.CancelCauseFunc
+}
+
+// errReset ends a watch that is to be begun anew.
+var errReset = errors.New("codex is started anew")
+
+// follow watches the machine until ctx ends.
+func (m *member) follow(ctx context.Context) {
+	for failures := 0; ctx.Err() == nil; failures++ {
+		watch, again := context.WithCancelCause(ctx)
+		m.mu.Lock()
+		m.again = again
+		epoch := m.f.epoch.Load()
+		m.mu.Unlock()
+		err := m.machine.Watch(watch, silentTime, func(s wire.Status) {
+			failures = 0
+			m.hear(s, epoch)
+		})
+		again(nil)
+		if errors.Is(err, errReset) || ctx.Err() != nil {
+			continue
+		}
+		m.miss(err)
+		sleep.For(ctx, min(100*time.Millisecond<<min(failures, 4), time.Second))
+	}
+	m.leave()
+}
+
+// hear takes what the machine says of itself.
+func (m *member) hear(s wire.Status, epoch int64) {
+	m.mu.Lock()
+	if epoch != m.f.epoch.Load() {
+		m.mu.Unlock()
+		return
+	}
+	before := m.state
+	if m.doubt != nil {
+		m.doubt.Stop()
+		m.doubt = nil
+	}
+	var over *stay
+	if m.stay != nil && !m.stay.goesOn(s, epoch) {
+		over, m.stay = m.stay, nil
+	}
+	if m.stay == nil {
+		m.stay = newStay(s, epoch)
+	}
+	m.stay.exec = s.Exec
+	m.state, m.why, m.status, m.heard = Up, "", s, time.Now()
+	m.mu.Unlock()
+	if over != nil {
+		over.end(lost(s.Name, "it, or codex's server on it, was started anew, and what ran there has ended"))
+	}
+	if before != Up {
+		m.link.Allow()
+		m.f.log.Info("a machine is there", "machine", s.Name, "address", m.address, "labels", s.Labels, "turns", s.Turns, "codex", s.Codex)
+	}
+	m.f.changed(m)
+}
+
+// miss takes that the watch has ended.
+func (m *member) miss(err error) {
+	state, words := why(err)
+	m.mu.Lock()
+	if m.state != Up && m.state != Doubted {
+		changed := m.state != state || m.why != words
+		m.state, m.why = state, words
+		m.mu.Unlock()
+		if changed {
+			m.f.log.Warn("a machine is not to be had", "address", m.address, "state", string(state), "why", words, "err", err)
+			m.f.changed(m)
+		}
+		return
+	}
+	m.state = Doubted
+	if m.doubt != nil {
+		m.doubt.Stop()
+	}
+	at := m.heard
+	left := m.patience(state, err) - time.Since(at)
+	if left > 0 {
+		m.doubt = time.AfterFunc(left, func() { m.lose(state, words, at) })
+	}
+	m.mu.Unlock()
+	m.f.changed(m)
+	if left <= 0 {
+		m.lose(state, words, at)
+	}
+}
+
+// patience is for how long after it was heard last a machine is not taken for lost.
+func (m *member) patience(state State, err error) time.Duration {
+	switch {
+	case state == Refused:
+		return 0
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return deadTime
+	}
+	return silentTime
+}
+
+// lose ends the stay of the machine, if it has not been heard since.
+func (m *member) lose(to State, words string, since time.Time) {
+	m.mu.Lock()
+	over, name := m.stay, m.status.Name
+	if !m.heard.Equal(since) || over == nil {
+		m.mu.Unlock()
+		return
+	}
+	m.state, m.why, m.stay = to, words, nil
+	m.mu.Unlock()
+	m.f.log.Warn("a machine is lost", "machine", name, "address", m.address, "why", words)
+	over.end(lost(name, words))
+	m.f.cfg.Metrics.MachineLost(name)
+	m.f.wg.Go(func() {
+		sleep.For(m.f.ctx, handover)
+		if m.standing() != Up {
+			m.link.Refuse("machine " + name + ": " + words)
+		}
+	})
+	m.f.changed(m)
+}
+
+// leave ends with the machine, which is not used any more.
+func (m *member) leave() {
+	m.mu.Lock()
+	at := m.heard
+	m.mu.Unlock()
+	m.lose(Lost, "the runtime does not use it any more", at)
+	m.link.Close()
+	m.machine.Close()
+}
+
+// reset has the watch be begun anew.
+func (m *member) reset() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.again != nil {
+		m.again(errReset)
+	}
+}
+
+func (m *member) standing() State {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.state
+}

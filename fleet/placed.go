@@ -1,0 +1,115 @@
+package fleet
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/place"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/commands"
+	"github.com/Molecule-AI/molecule-codex-runtime/machine/wire"
+)
+
+// A placed turn has its place on a machine. It implements [place.Place].
+type placed struct {
+	f            *Fleet
+	m            *member
+	conversation string
+	in           *stay
+	machine      string // its name
+	id           string // of the place
+	dir          string
+	news         string
+	turn         string
+
+	up   context.Context // ends with that of the stay, or when the machine refuses the turn
+	lose context.CancelCauseFunc
+
+	once sync.Once
+	left chan struct{} // closed when it is left
+}
+
+func (m *member) placed(conversation, id string, at wire.Place, in *stay, name, news string) *placed {
+	p := &placed{
+		f: m.f, m: m, conversation: conversation, in: in, machine: name, id: id, dir: at.Dir, news: news,
+		turn: rand.Text(), left: make(chan struct{}),
+	}
+	p.up, p.lose = context.WithCancelCause(in.ctx)
+	return p
+}
+
+// On implements [place.Place], as do the methods below.
+func (p *placed) On() place.Environment {
+	return place.Environment{Machine: p.machine, ID: "machine-" + p.machine, URL: p.m.link.URL(), Token: p.m.link.Token()}
+}
+
+func (p *placed) Dir() string { return p.dir }
+
+func (p *placed) Within(folder string) string {
+	below, err := filepath.Rel(p.f.cfg.Dir, folder)
+	if err != nil || below == ".." || strings.HasPrefix(below, "../") {
+		return p.dir
+	}
+	return filepath.Join(p.dir, below)
+}
+
+func (p *placed) News() string { return p.news }
+
+func (p *placed) Lost() context.Context { return p.up }
+
+// Begin says to the machine that the turn begins, and, when it is left, that it has ended. Nothing waits for that: a
+// machine that refuses the turn is lost to it.
+func (p *placed) Begin(thread string) {
+	p.f.wg.Go(func() {
+		err := p.m.machine.Begin(p.in.ctx, p.turn, wire.Turn{Place: p.id, Thread: thread})
+		if err != nil && p.in.ctx.Err() == nil {
+			p.lose(lost(p.machine, "it does not take the turn: "+err.Error()))
+		}
+		<-p.left
+		if err == nil && p.in.ctx.Err() == nil {
+			if err := p.m.machine.End(p.in.ctx, p.turn); err != nil {
+				p.f.log.Warn("a machine was not told that a turn has ended", "machine", p.machine, "err", err)
+			}
+		}
+	})
+}
+
+func (p *placed) Commands(ctx context.Context) ([]commands.Command, error) {
+	if err := context.Cause(p.in.ctx); err != nil {
+		return nil, err
+	}
+	all, err := p.m.machine.Commands(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list the commands on machine %s: %w", p.machine, err)
+	}
+	found := make([]commands.Command, len(all))
+	for i, c := range all {
+		found[i] = commands.Command{Pid: c.Pid, ThreadID: c.ThreadID, SessionID: c.SessionID, CallID: c.CallID}
+	}
+	return found, nil
+}
+
+func (p *placed) End(ctx context.Context, all []commands.Command) error {
+	asked := make([]wire.Command, len(all))
+	for i, c := range all {
+		asked[i] = wire.Command{Pid: c.Pid, ThreadID: c.ThreadID, SessionID: c.SessionID, CallID: c.CallID}
+	}
+	if _, err := p.m.machine.EndCommands(ctx, asked); err != nil {
+		return fmt.Errorf("end commands on machine %s: %w", p.machine, err)
+	}
+	return nil
+}
+
+func (p *placed) Leave(title string) {
+	p.once.Do(func() {
+		close(p.left)
+		p.f.leave(p, title)
+	})
+}
+
+// keepTime bounds what is kept of a turn's files at its end.
+const keepTime = 5 * time.Minute
