@@ -3,10 +3,9 @@ package fleet
 import (
 	"context"
 	"errors"
+	"sync"
 	"syscall"
 	"time"
-
-	"sync"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/fleet/link"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
@@ -19,6 +18,8 @@ type member struct {
 	address string // as the roster has it
 	machine Machine
 	link    *link.Link
+	ctx     context.Context // ends when the machine is not used any more
+	quit    context.CancelFunc
 
 	mu     sync.Mutex // guards the fields below
 	state  State
@@ -33,10 +34,10 @@ type member struct {
 // errReset ends a watch that is to be begun anew.
 var errReset = errors.New("codex is started anew")
 
-// follow watches the machine until ctx ends.
-func (m *member) follow(ctx context.Context) {
-	for failures := 0; ctx.Err() == nil; failures++ {
-		watch, again := context.WithCancelCause(ctx)
+// follow watches the machine for as long as it is used.
+func (m *member) follow() {
+	for failures := 0; m.ctx.Err() == nil; failures++ {
+		watch, again := context.WithCancelCause(m.ctx)
 		m.mu.Lock()
 		m.again = again
 		epoch := m.f.epoch.Load()
@@ -46,11 +47,11 @@ func (m *member) follow(ctx context.Context) {
 			m.hear(s, epoch)
 		})
 		again(nil)
-		if errors.Is(err, errReset) || ctx.Err() != nil {
+		if errors.Is(err, errReset) || m.ctx.Err() != nil {
 			continue
 		}
 		m.miss(err)
-		sleep.For(ctx, min(100*time.Millisecond<<min(failures, 4), time.Second))
+		sleep.For(m.ctx, min(100*time.Millisecond<<min(failures, 4), time.Second))
 	}
 	m.leave()
 }
@@ -173,4 +174,28 @@ func (m *member) standing() State {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.state
+}
+
+// is reports whether it is the machine of a name, and up.
+func (m *member) is(name string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.state == Up && m.status.Name == name
+}
+
+// staying is the stay of the machine; nil if it is not up.
+func (m *member) staying() *stay {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.state != Up || m.stay.epoch != m.f.epoch.Load() {
+		return nil
+	}
+	return m.stay
+}
+
+// isBehind reports whether it is up, and has not been heard in an epoch.
+func (m *member) isBehind(epoch int64) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.stay != nil && m.stay.epoch != epoch
 }

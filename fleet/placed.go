@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/place"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/commands"
@@ -29,6 +28,7 @@ type placed struct {
 	up   context.Context // ends with that of the stay, or when the machine refuses the turn
 	lose context.CancelCauseFunc
 
+	end  func() // of the turn's room
 	once sync.Once
 	left chan struct{} // closed when it is left
 }
@@ -110,6 +110,3 @@ func (p *placed) Leave(title string) {
 		p.f.leave(p, title)
 	})
 }
-
-// keepTime bounds what is kept of a turn's files at its end.
-const keepTime = 5 * time.Minute

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"syscall"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/place"
 	"github.com/Molecule-AI/molecule-codex-runtime/fleet/client"
+	"github.com/Molecule-AI/molecule-codex-runtime/fleet/roster"
 	"github.com/Molecule-AI/molecule-codex-runtime/machine/wire"
 )
 
@@ -43,10 +45,27 @@ type stay struct {
 	epoch int64
 	ctx   context.Context // ends with a [place.LostError]
 	end   context.CancelCauseFunc
+
+	mu      sync.Mutex // guards folders
+	folders map[string]wire.Place
+}
+
+// opened is a place that was opened in it.
+func (s *stay) opened(id string) (wire.Place, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at, is := s.folders[id]
+	return at, is
+}
+
+func (s *stay) open(id string, at wire.Place) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.folders[id] = at
 }
 
 func newStay(of wire.Status, epoch int64) *stay {
-	s := &stay{life: of.Life, exec: of.Exec, epoch: epoch}
+	s := &stay{life: of.Life, exec: of.Exec, epoch: epoch, folders: map[string]wire.Place{}}
 	s.ctx, s.end = context.WithCancelCause(context.Background())
 	return s
 }
@@ -59,10 +78,9 @@ func (s *stay) goesOn(now wire.Status, epoch int64) bool {
 
 // why a machine is not to be had, in words, by the error that its watch has ended with.
 func why(err error) (state State, words string) {
-	var certificate *client.CertificateError
 	switch refused, isRefused := errors.AsType[*client.RefusedError](err); {
-	case errors.As(err, &certificate):
-		return Refused, certificate.Error()
+	case errors.Is(err, roster.ErrFingerprint):
+		return Refused, err.Error() + ": if it has made a new one, take the line that it prints at its start; else something stands in between"
 	case isRefused && refused.Code == wire.CodeToken:
 		return Refused, "it does not take the token: RUNTIME_MACHINES_TOKEN must be what runtime machine token prints there"
 	case isRefused:

@@ -135,6 +135,9 @@ func (s *Store) ForgetConversation(ctx context.Context, key string, used time.Ti
 		if err == nil && n == 0 {
 			err = ErrInUse
 		}
+		if err == nil {
+			_, err = c.exec("DELETE FROM placements WHERE conversation = ?", key)
+		}
 		c.known.forget()
 		return err
 	})

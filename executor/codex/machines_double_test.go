@@ -96,6 +96,8 @@ func (m *machines) Take(_ context.Context, _, _ string) (place.Place, error) {
 
 func (m *machines) Reset(context.Context) {}
 
+func (m *machines) Abandon(string) {}
+
 type placeOn struct {
 	of *machines
 	at *machine

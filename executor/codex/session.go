@@ -24,6 +24,9 @@ func (c *conversation) Next(peer bool) {
 // Close unpins the conversation.
 func (c *conversation) Close() {
 	c.leavePlace("")
+	if c.d.cfg.Machines != nil {
+		c.d.cfg.Machines.Abandon(c.key)
+	}
 	c.d.unpin(c)
 }
 

@@ -5,10 +5,7 @@ package client
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"crypto/tls"
-	"crypto/x509"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,13 +21,11 @@ import (
 
 // Config says how a machine is reached.
 type Config struct {
-	Address     string         // host:port to connect to
-	ServerName  string         // that its certificate is for; empty is the host of Address
-	Fingerprint string         // SHA-256 of its certificate, in hex; empty asks RootCAs
-	RootCAs     *x509.CertPool // nil is the system's
-	Token       func() string  // asked for each request, as it may be replaced
-	Runtime     string         // our id
-	Epoch       func() int64   // of our process; a later one ends what an earlier one has left there
+	Address string        // host:port to connect to
+	TLS     *tls.Config   // by which it is known
+	Token   func() string // asked for each request, as it may be replaced
+	Runtime string        // our id
+	Epoch   func() int64  // of our process; a later one ends what an earlier one has left there
 }
 
 // A Client speaks to one machine. Its methods may be called concurrently.
@@ -47,41 +42,14 @@ const (
 )
 
 // New returns a client. Nothing is connected to before it is asked for something.
-func New(cfg Config) (*Client, error) {
-	host, _, err := net.SplitHostPort(cfg.Address)
-	if err != nil {
-		return nil, fmt.Errorf("the address of a machine, %q: %w", cfg.Address, err)
-	}
-	c := &Client{cfg: cfg, tls: &tls.Config{MinVersion: tls.VersionTLS13, ServerName: cfg.ServerName, RootCAs: cfg.RootCAs, NextProtos: []string{"http/1.1"}}}
-	if c.tls.ServerName == "" {
-		c.tls.ServerName = host
-	}
-	if cfg.Fingerprint != "" {
-		c.tls.InsecureSkipVerify = true //nolint:gosec // the certificate itself is what is trusted, and not its issuer
-		c.tls.VerifyConnection = pinned(cfg.Fingerprint)
-	}
+func New(cfg Config) *Client {
+	c := &Client{cfg: cfg, tls: cfg.TLS.Clone()}
+	c.tls.NextProtos = []string{"http/1.1"}
 	c.http = &http.Client{Transport: stayhttp.Transport{Via: &http.Transport{
 		DialTLSContext:      func(ctx context.Context, _, _ string) (net.Conn, error) { return c.Dial(ctx) },
 		MaxIdleConnsPerHost: 4, IdleConnTimeout: 90 * time.Second, ResponseHeaderTimeout: callTimeout,
 	}}}
-	return c, nil
-}
-
-// A CertificateError says that what answers at the address of a machine has another certificate than the machine.
-type CertificateError struct{ Has, Want string }
-
-func (e *CertificateError) Error() string {
-	return fmt.Sprintf("its certificate has the fingerprint sha256:%s, and sha256:%s is expected: if the machine has made a new one, take the line that it prints at its start; else something stands in between", e.Has, e.Want)
-}
-
-func pinned(want string) func(tls.ConnectionState) error {
-	return func(state tls.ConnectionState) error {
-		sum := sha256.Sum256(state.PeerCertificates[0].Raw)
-		if has := hex.EncodeToString(sum[:]); has != want {
-			return &CertificateError{has, want}
-		}
-		return nil
-	}
+	return c
 }
 
 // Dial opens a connection to the machine, and makes sure that it is the one.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
+	"github.com/Molecule-AI/molecule-codex-runtime/fleet"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/attachments"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/codexfit"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
@@ -21,6 +22,7 @@ type Ground struct {
 	*Watch
 	Codex   *launch.Codex
 	Journal *store.Store
+	Fleet   *fleet.Fleet // nil where commands run here
 	Files   *attachments.Shared
 	Heard   *Heard
 	Wire    *wirelog.Recorder // nil unless codex's messages are to be kept
@@ -73,6 +75,9 @@ func OpenGround(ctx context.Context, life *Life, w *Watch, command string, login
 	w.Registry.MustRegister(metrics.NewState(g.Journal))
 	g.Files = attachments.Share(s, g.Journal, w.Logger)
 	life.Opened(g.Files)
+	if g.Fleet, err = openFleet(ctx, life, g); err != nil {
+		return nil, err
+	}
 	return g, nil
 }
 
@@ -84,6 +89,9 @@ func (g *Ground) Turns() launch.Turns {
 	}
 	t := g.Codex.Turns(g.Metrics, recorder)
 	t.Codex.Journal = launch.Memory(g.Journal)
+	if g.Fleet != nil {
+		t.Codex.Machines = g.Fleet
+	}
 	t.Executor.Journal, t.Executor.Trace = tasks.Book(g.Journal), g.Traces.Attempts()
 	return t
 }

@@ -162,6 +162,12 @@ func (r *resolver) paths() {
 	s.WorkDir = r.path("RUNTIME_WORKDIR", s.WorkDir, func() string {
 		return pick(r.host.isDir("/workspace"), "/workspace", ".")
 	})
+	if s.MachinesSecret != "" {
+		s.MachinesSecret = r.path("RUNTIME_MACHINES_TOKEN_FILE", s.MachinesSecret, nil)
+	}
+	if s.MachinesCA != "" {
+		s.MachinesCA = r.path("RUNTIME_MACHINES_CA", s.MachinesCA, nil)
+	}
 	if s.DebugWire != "" {
 		s.DebugWire = r.path("RUNTIME_DEBUG_WIRE", s.DebugWire, nil)
 	}

@@ -15,6 +15,8 @@ type Machines interface {
 	// Take returns a place for a turn of a conversation, whose machine is known to be there; it is to be left again. Where
 	// there is none, the error is a [NoneError].
 	Take(ctx context.Context, conversation string, labels string) (Place, error)
+	// Abandon says that a conversation waits for no place any more.
+	Abandon(conversation string)
 	// Reset ends all that runs for us on all machines, as what codex has started ends with it.
 	Reset(ctx context.Context)
 }

@@ -1,0 +1,222 @@
+package fleet
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/fleet/link"
+	"github.com/Molecule-AI/molecule-codex-runtime/fleet/placement"
+	"github.com/Molecule-AI/molecule-codex-runtime/fleet/roster"
+	"github.com/Molecule-AI/molecule-codex-runtime/machine/wire"
+)
+
+// Config says which machines there are, and what is done on them.
+type Config struct {
+	Source  roster.Source
+	Connect func(roster.Entry) (Machine, error)
+	Epoch   *atomic.Int64    // that is said to them; [Fleet.Reset] sets it
+	Files   string           // what places are: [wire.FilesShared] or [wire.FilesGit]
+	Dir     string           // the working directory of this machine
+	Labels  placement.Labels // that each machine must have which is used
+	Wait    time.Duration    // for how long a turn waits for one
+	Journal Journal
+	Trees   Trees   // of [wire.FilesGit]
+	Metrics Metrics // nil counts nothing
+	Logger  *slog.Logger
+}
+
+// A Journal keeps which conversation is on which machine.
+type Journal interface {
+	Placements(ctx context.Context) (map[string]string, error)
+	RecordPlacement(ctx context.Context, conversation, machine string) error
+}
+
+// Metrics count what becomes of machines. They must not block.
+type Metrics interface {
+	MachineLost(machine string)
+}
+
+// A Fleet is the machines. It implements [place.Machines]. Create it with [New].
+type Fleet struct {
+	cfg    Config
+	log    *slog.Logger
+	epoch  *atomic.Int64
+	placer *placement.Placer
+	ctx    context.Context // ends with Close
+	stop   context.CancelFunc
+	wg     sync.WaitGroup
+
+	mu       sync.Mutex // guards the fields below
+	members  map[string]*member
+	trouble  error                    // of the roster
+	waiting  map[string]*waiting      // conversations that ask for a turn
+	recorded map[string]string        // as the journal has it
+	kept     map[string]chan struct{} // conversations whose files are being kept; closed when they are
+	news     chan struct{}            // closed, and made anew, at each change
+}
+
+// settleTime is what machines have to report after a start, until those that the journal alone knows are taken for gone.
+const settleTime = 5 * time.Second
+
+// New returns the fleet of a config, and begins to watch its machines.
+func New(ctx context.Context, cfg Config) (*Fleet, error) {
+	if cfg.Metrics == nil {
+		cfg.Metrics = noMetrics{}
+	}
+	known, err := cfg.Journal.Placements(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f := &Fleet{
+		cfg: cfg, log: cfg.Logger, epoch: cfg.Epoch, placer: placement.New(),
+		recorded: known, members: map[string]*member{}, waiting: map[string]*waiting{}, kept: map[string]chan struct{}{}, news: make(chan struct{}),
+	}
+	f.epoch.Store(time.Now().UnixNano())
+	for conversation, machine := range known {
+		f.placer.Load(conversation, machine)
+	}
+	f.ctx, f.stop = context.WithCancel(context.Background())
+	f.wg.Go(func() { cfg.Source.Run(f.ctx, f.list) })
+	settled := time.AfterFunc(settleTime, f.placer.Settle)
+	f.wg.Go(func() {
+		<-f.ctx.Done()
+		settled.Stop()
+	})
+	return f, nil
+}
+
+type noMetrics struct{}
+
+func (noMetrics) MachineLost(string) {}
+
+// Close lets go of all machines, which then end what runs there.
+func (f *Fleet) Close() error {
+	f.stop()
+	f.wg.Wait()
+	return nil
+}
+
+// list takes the roster as it is now.
+func (f *Fleet) list(entries []roster.Entry, trouble error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if trouble != nil {
+		f.log.Warn("the list of machines cannot be read as a whole", "from", f.cfg.Source.String(), "err", trouble)
+	}
+	f.trouble = trouble
+	now := map[string]bool{}
+	for _, e := range entries {
+		now[e.Address] = true
+		if f.members[e.Address] == nil {
+			f.joinLocked(e)
+		}
+	}
+	for address, m := range f.members {
+		if !now[address] {
+			m.quit()
+			delete(f.members, address)
+		}
+	}
+	f.tellLocked()
+}
+
+func (f *Fleet) joinLocked(e roster.Entry) {
+	machine, err := f.cfg.Connect(e)
+	if err != nil {
+		f.log.Error("a machine of the list cannot be used", "machine", e.Name, "err", err)
+		return
+	}
+	way, err := link.Listen(machine, "/v1/exec", f.log)
+	if err != nil {
+		f.log.Error("a machine cannot be used", "machine", e.Name, "err", err)
+		return
+	}
+	m := &member{f: f, address: e.Name, machine: machine, link: way, state: Unknown}
+	m.ctx, m.quit = context.WithCancel(f.ctx)
+	f.members[e.Address] = m
+	f.wg.Go(m.follow)
+}
+
+// changed takes over how a machine stands.
+func (f *Fleet) changed(m *member) {
+	m.mu.Lock()
+	state, status := m.state, m.status
+	m.mu.Unlock()
+	if status.Name == "" {
+		return
+	}
+	switch state {
+	case Up:
+		f.placer.Report(f.usable(status))
+	case Doubted:
+		f.placer.Doubt(status.Name)
+	default:
+		f.placer.Lose(status.Name)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.tellLocked()
+}
+
+// usable has a machine be in trouble that does not have what is needed here.
+func (f *Fleet) usable(s wire.Status) wire.Status {
+	for _, files := range s.Files {
+		if files == f.cfg.Files {
+			return s
+		}
+	}
+	s.Trouble = "it has no files of the kind " + f.cfg.Files + " (RUNTIME_MACHINES_FILES)"
+	return s
+}
+
+func (f *Fleet) tellLocked() {
+	close(f.news)
+	f.news = make(chan struct{})
+}
+
+// named is the machine of a name that is up; nil if none is.
+func (f *Fleet) named(name string) *member {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, m := range f.members {
+		if m.is(name) {
+			return m
+		}
+	}
+	return nil
+}
+
+// Reset ends all that runs for us on all machines that are up, and returns when they say so, or ctx ends.
+func (f *Fleet) Reset(ctx context.Context) {
+	f.epoch.Store(max(f.epoch.Load()+1, time.Now().UnixNano()))
+	f.mu.Lock()
+	for _, m := range f.members {
+		m.reset()
+	}
+	f.mu.Unlock()
+	for {
+		news, behind := f.behind()
+		if !behind {
+			return
+		}
+		select {
+		case <-news:
+		case <-ctx.Done():
+			f.log.Warn("a machine has not said yet that nothing runs there any more", "err", context.Cause(ctx))
+			return
+		}
+	}
+}
+
+// behind reports whether a machine is up that has not been heard since the last reset.
+func (f *Fleet) behind() (news <-chan struct{}, is bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, m := range f.members {
+		is = is || m.isBehind(f.epoch.Load())
+	}
+	return f.news, is
+}

@@ -1,0 +1,125 @@
+package fleet
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/machine/wire"
+)
+
+// Trees keep the files of conversations, by branches, where each machine has its own.
+type Trees interface {
+	// Head is the commit that a conversation's branch stands at, which is made if it is not there.
+	Head(ctx context.Context, conversation string) (string, error)
+	// Bundle writes its branch, without what the other side has.
+	Bundle(ctx context.Context, w io.Writer, conversation string, has []string) error
+	// Absorb takes in what comes from a machine.
+	Absorb(ctx context.Context, bundle io.Reader, conversation string) (string, error)
+}
+
+// placeOf names the place of a conversation for machines, by a name that is one of a folder.
+func placeOf(conversation string) string {
+	sum := sha256.Sum256([]byte(conversation))
+	return hex.EncodeToString(sum[:12])
+}
+
+// tree is the folder of a conversation on a machine, where each has its own: its branch is brought there, if it has
+// moved.
+func (m *member) tree(ctx context.Context, in *stay, conversation, from string) (id string, at wire.Place, news string, err error) {
+	id = placeOf(conversation)
+	m.f.await(ctx, conversation)
+	if at, known := in.opened(id); known && from == "" {
+		return id, at, "", nil
+	}
+	if at, err = m.machine.Place(ctx, id, wire.Want{Files: wire.FilesGit}); err != nil {
+		return id, at, "", err
+	}
+	if from == "" && at.Head != "" { // what a turn has changed that was cut off is not with us yet
+		if err := m.f.fetch(ctx, m.machine, conversation, "what was changed before the runtime was started anew"); err != nil {
+			return id, at, "", err
+		}
+	}
+	ours, err := m.f.cfg.Trees.Head(ctx, conversation)
+	if err != nil {
+		return id, at, "", err
+	}
+	if at.Head != ours {
+		if at, err = m.bring(ctx, conversation, id, at.Has); err != nil {
+			return id, at, "", err
+		}
+	}
+	in.open(id, at)
+	return id, at, moved(from, " The files are as they were at the end of the last turn that had ended there; what was changed after that is not among them."), nil
+}
+
+// bring has the machine take in the branch of a conversation.
+func (m *member) bring(ctx context.Context, conversation, id string, has []string) (wire.Place, error) {
+	read, write := io.Pipe()
+	defer read.Close()
+	m.f.wg.Go(func() { write.CloseWithError(m.f.cfg.Trees.Bundle(ctx, write, conversation, has)) })
+	return m.machine.Absorb(ctx, id, read)
+}
+
+// keepTime bounds what is kept of a turn's files at its end.
+const keepTime = 5 * time.Minute
+
+// fetch has the machine commit what has changed in the folder of a conversation, and takes that in.
+func (f *Fleet) fetch(ctx context.Context, from Machine, conversation, title string) error {
+	ours, err := f.cfg.Trees.Head(ctx, conversation)
+	if err != nil {
+		return err
+	}
+	bundle, _, err := from.Commit(ctx, placeOf(conversation), wire.Commit{Message: title, Author: "codex <codex@localhost>", Since: ours})
+	if err != nil || bundle == nil {
+		return err
+	}
+	defer bundle.Close()
+	_, err = f.cfg.Trees.Absorb(ctx, bundle, conversation)
+	return err
+}
+
+// leave is the end of a turn in its place. What it has changed is kept beside: the next turn of the conversation waits for
+// that.
+func (f *Fleet) leave(p *placed, title string) {
+	p.end()
+	if f.cfg.Files != wire.FilesGit || title == "" {
+		return
+	}
+	over := make(chan struct{})
+	f.mu.Lock()
+	f.kept[p.conversation] = over
+	f.mu.Unlock()
+	f.wg.Go(func() {
+		defer func() {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			if f.kept[p.conversation] == over {
+				delete(f.kept, p.conversation)
+			}
+			close(over)
+		}()
+		ctx, cancel := context.WithTimeout(p.in.ctx, keepTime)
+		defer cancel()
+		if err := f.fetch(ctx, p.m.machine, p.conversation, title); err != nil && !errors.Is(err, context.Canceled) {
+			f.log.Warn("what a turn has changed on a machine is not kept here yet", "machine", p.machine, "err", err)
+		}
+	})
+}
+
+// await waits until the files of a conversation are kept.
+func (f *Fleet) await(ctx context.Context, conversation string) {
+	f.mu.Lock()
+	over := f.kept[conversation]
+	f.mu.Unlock()
+	if over == nil {
+		return
+	}
+	select {
+	case <-over:
+	case <-ctx.Done():
+	}
+}
