@@ -26,6 +26,17 @@ type Config struct {
 	Trees   Trees   // of [wire.FilesGit]
 	Metrics Metrics // nil counts nothing
 	Logger  *slog.Logger
+
+	listen func(Machine) (way, error) // for codex; nil is package link
+}
+
+// A way is how codex gets to a machine.
+type way interface {
+	URL() string
+	Token() string
+	Refuse(why string)
+	Allow()
+	Close()
 }
 
 // A Journal keeps which conversation is on which machine.
@@ -65,6 +76,9 @@ const settleTime = 5 * time.Second
 func New(ctx context.Context, cfg Config) (*Fleet, error) {
 	if cfg.Metrics == nil {
 		cfg.Metrics = noMetrics{}
+	}
+	if cfg.listen == nil {
+		cfg.listen = func(to Machine) (way, error) { return link.Listen(to, "/v1/exec", cfg.Logger) }
 	}
 	known, err := cfg.Journal.Placements(ctx)
 	if err != nil {
@@ -129,7 +143,7 @@ func (f *Fleet) joinLocked(e roster.Entry) {
 		f.log.Error("a machine of the list cannot be used", "machine", e.Name, "err", err)
 		return
 	}
-	way, err := link.Listen(machine, "/v1/exec", f.log)
+	way, err := f.cfg.listen(machine)
 	if err != nil {
 		f.log.Error("a machine cannot be used", "machine", e.Name, "err", err)
 		return

@@ -7,7 +7,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/fleet/link"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
 	"github.com/Molecule-AI/molecule-codex-runtime/machine/wire"
 )
@@ -17,7 +16,7 @@ type member struct {
 	f       *Fleet
 	address string // as the roster has it
 	machine Machine
-	link    *link.Link
+	link    way
 	ctx     context.Context // ends when the machine is not used any more
 	quit    context.CancelFunc
 

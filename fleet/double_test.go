@@ -1,0 +1,262 @@
+package fleet_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/place"
+	"github.com/Molecule-AI/molecule-codex-runtime/fleet"
+	"github.com/Molecule-AI/molecule-codex-runtime/fleet/client"
+	"github.com/Molecule-AI/molecule-codex-runtime/fleet/roster"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/leaktest"
+	"github.com/Molecule-AI/molecule-codex-runtime/machine/wire"
+)
+
+func TestMain(m *testing.M) { leaktest.Main(m) }
+
+// A double is a machine, and codex's way to it.
+type double struct {
+	name string
+
+	mu      sync.Mutex
+	life    int
+	exec    int
+	dead    bool // it takes no connections
+	cut     bool // nothing gets through
+	full    bool // it refuses turns
+	refused string
+	epochs  []int64
+	begun   []string
+	ended   []string
+	tell    func(wire.Status)
+	broken  chan struct{} // closed when the connection breaks
+	epoch   *atomic.Int64
+}
+
+func (d *double) status() wire.Status {
+	return wire.Status{Name: d.name, Life: fmt.Sprint(d.life), Exec: d.exec, Turns: 4, Files: []string{wire.FilesShared}}
+}
+
+// Watch implements [fleet.Machine], as do the methods below.
+func (d *double) Watch(ctx context.Context, silence time.Duration, tell func(wire.Status)) error {
+	d.mu.Lock()
+	dead, cut := d.dead, d.cut
+	broken := make(chan struct{})
+	d.broken = broken
+	d.epochs = append(d.epochs, d.epoch.Load())
+	d.mu.Unlock()
+	if dead {
+		return fmt.Errorf("dial: %w", syscall.ECONNREFUSED)
+	}
+	heard := time.Now()
+	for beat := time.NewTicker(wire.Beat); ; {
+		if !cut {
+			d.mu.Lock()
+			s := d.status()
+			d.mu.Unlock()
+			heard = time.Now()
+			tell(s)
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-broken:
+			return io.ErrUnexpectedEOF
+		case <-beat.C:
+		}
+		d.mu.Lock()
+		cut = d.cut
+		d.mu.Unlock()
+		if time.Since(heard) >= silence {
+			return client.ErrSilent
+		}
+	}
+}
+
+// set changes the machine, and breaks its connection if that is to be.
+func (d *double) set(breaks bool, change func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	change()
+	if breaks {
+		close(d.broken)
+	}
+}
+
+func (d *double) Begin(_ context.Context, turn string, _ wire.Turn) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.full {
+		return &client.RefusedError{Status: 409, Refusal: wire.Refusal{Code: wire.CodeFull, Message: "it is full"}}
+	}
+	d.begun = append(d.begun, turn)
+	return nil
+}
+
+func (d *double) End(_ context.Context, turn string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.ended = append(d.ended, turn)
+	return nil
+}
+
+func (d *double) Place(_ context.Context, _ string, want wire.Want) (wire.Place, error) {
+	return wire.Place{Dir: want.Dir}, nil
+}
+
+var errNotHere = errors.New("it is not used here")
+
+func (d *double) Close()                                           {}
+func (d *double) Drain(context.Context, bool) error                { return errNotHere }
+func (d *double) Commands(context.Context) ([]wire.Command, error) { return nil, errNotHere }
+func (d *double) EndCommands(context.Context, []wire.Command) ([]wire.Command, error) {
+	return nil, errNotHere
+}
+func (d *double) Forget(context.Context, string) error { return errNotHere }
+func (d *double) Absorb(context.Context, string, io.Reader) (p wire.Place, err error) {
+	return p, errNotHere
+}
+func (d *double) Read(context.Context, string, string) (io.ReadCloser, error) { return nil, errNotHere }
+func (d *double) Write(context.Context, string, string, io.Reader) error      { return errNotHere }
+func (d *double) Dial(context.Context) (net.Conn, error)                      { return nil, errNotHere }
+func (d *double) Sign(*http.Request)                                          {}
+func (d *double) Commit(context.Context, string, wire.Commit) (io.ReadCloser, string, error) {
+	return nil, "", errNotHere
+}
+
+// codex's way.
+func (d *double) URL() string   { return "ws://" + d.name }
+func (d *double) Token() string { return "token" }
+func (d *double) Refuse(why string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.refused = why
+}
+func (d *double) Allow() { d.Refuse("") }
+
+// A journal is kept in memory.
+type journal struct {
+	mu sync.Mutex
+	at map[string]string
+}
+
+func (j *journal) Placements(context.Context) (map[string]string, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	at := map[string]string{}
+	for c, m := range j.at {
+		at[c] = m
+	}
+	return at, nil
+}
+
+func (j *journal) RecordPlacement(_ context.Context, conversation, machine string) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.at[conversation] = machine
+	return nil
+}
+
+// A rig is a fleet of doubles.
+type rig struct {
+	*testing.T
+	*fleet.Fleet
+	*journal
+	on map[string]*double
+}
+
+// simulated tests a fleet in simulated time.
+func simulated(t *testing.T, names []string, test func(r *rig)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		r := &rig{T: t, journal: &journal{at: map[string]string{}}, on: map[string]*double{}}
+		r.open(names)
+		defer func() {
+			if err := r.Fleet.Close(); err != nil {
+				t.Error(err)
+			}
+		}()
+		test(r)
+	})
+}
+
+func (r *rig) open(names []string) {
+	r.Helper()
+	epoch := &atomic.Int64{}
+	spec := ""
+	for i, name := range names {
+		spec += fmt.Sprintf("https://%s:%d ", name, i+1)
+		if r.on[name] == nil {
+			r.on[name] = &double{name: name, epoch: epoch}
+		}
+		r.on[name].epoch = epoch
+	}
+	source, err := roster.Parse(spec)
+	if err != nil {
+		r.Fatal(err)
+	}
+	cfg := fleet.Listening(fleet.Config{
+		Source: source, Epoch: epoch, Files: wire.FilesShared, Dir: "/work", Wait: time.Minute, Journal: r.journal,
+		Logger: slog.New(slog.NewTextHandler(r.Output(), nil)),
+		Connect: func(e roster.Entry) (fleet.Machine, error) {
+			host, _, err := net.SplitHostPort(e.Address)
+			return r.on[host], err
+		},
+	}, func(m fleet.Machine) fleet.Way { return m.(*double) })
+	if r.Fleet, err = fleet.New(r.Context(), cfg); err != nil {
+		r.Fatal(err)
+	}
+	synctest.Wait()
+}
+
+// take takes a place that there must be.
+func (r *rig) take(conversation string) place.Place {
+	r.Helper()
+	p, err := r.Take(r.Context(), conversation, "")
+	if err != nil {
+		r.Fatalf("%s has no place: %v", conversation, err)
+	}
+	return p
+}
+
+// none wants that there is no place, and returns why.
+func (r *rig) none(conversation string) *place.NoneError {
+	r.Helper()
+	p, err := r.Take(r.Context(), conversation, "")
+	none, is := errors.AsType[*place.NoneError](err)
+	if !is {
+		r.Fatalf("%s has the place %v, %v", conversation, p, err)
+	}
+	return none
+}
+
+// lost waits for the loss of a place, and returns after how long it came.
+func (r *rig) lost(p place.Place) (after time.Duration, why string) {
+	r.Helper()
+	began := time.Now()
+	select {
+	case <-p.Lost().Done():
+		return time.Since(began), context.Cause(p.Lost()).Error()
+	case <-time.After(time.Hour):
+		r.Fatal("the place is not lost")
+		return 0, ""
+	}
+}
+
+func (d *double) has(got *[]string, n int) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(slices.Compact(slices.Clone(*got))) == n
+}
