@@ -146,6 +146,13 @@ func (d *double) Refuse(why string) {
 }
 func (d *double) Allow() { d.Refuse("") }
 
+// isRefused reports whether codex is.
+func (d *double) isRefused() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.refused != ""
+}
+
 // A journal is kept in memory.
 type journal struct {
 	mu sync.Mutex

@@ -22,7 +22,7 @@ func TestDeath(t *testing.T) {
 		}
 		p.Leave("")
 		time.Sleep(time.Second)
-		if at.refused == "" {
+		if !at.isRefused() {
 			r.Error("codex is not refused")
 		}
 		again := r.take("a")
@@ -32,7 +32,7 @@ func TestDeath(t *testing.T) {
 		again.Leave("")
 		at.set(false, func() { at.dead = false })
 		time.Sleep(3 * time.Second)
-		if at.refused != "" {
+		if at.isRefused() {
 			r.Error("codex is refused although the machine is back")
 		}
 		if third := r.take("a"); third.On() != again.On() || third.News() != "" {
