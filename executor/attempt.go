@@ -116,8 +116,12 @@ func (e *Executor) follow(j *job, t Turn) (*Result, error) {
 
 // begun tells the observer that the agent has taken the job.
 func (j *job) begun(as Begun) {
+	cwd := cmp.Or(j.Options.Cwd, as.Cwd)
+	if as.Machine != "" { // which has other folders
+		cwd = as.Cwd
+	}
 	j.observe(agent.Started{
-		ThreadID: as.Thread, TurnID: as.Turn, Model: cmp.Or(j.Options.Model, as.Model), Machine: as.Machine, Cwd: cmp.Or(j.Options.Cwd, as.Cwd), Attempt: j.attempt.N,
+		ThreadID: as.Thread, TurnID: as.Turn, Model: cmp.Or(j.Options.Model, as.Model), Machine: as.Machine, Cwd: cwd, Attempt: j.attempt.N,
 		Replaced: as.Fresh, Waited: time.Since(j.submitted),
 	})
 	for _, text := range as.Notices {

@@ -50,13 +50,27 @@ func (f *Fleet) refusedBy(name, conversation string, w *waiting, err error) erro
 	return &place.NoneError{Why: fmt.Sprintf("machine %s has no place for this conversation now: %v", name, err), Changed: f.news, Until: w.until}
 }
 
-// ask is for a turn of a conversation: the one that waits, or another.
-func (f *Fleet) ask(conversation, labels string) (*waiting, error) {
-	asked, err := placement.ParseLabels(labels)
+// needs are the labels that a machine must have for a message that asks for some.
+func (f *Fleet) needs(asked string) (placement.Labels, error) {
+	labels, err := placement.ParseLabels(asked)
 	if err != nil {
 		return nil, err
 	}
-	needs, err := placement.Join(f.cfg.Labels, asked)
+	return placement.Join(f.cfg.Labels, labels)
+}
+
+// Labels returns labels that a message asks for, in order, or why no machine here could have them.
+func (f *Fleet) Labels(asked string) (string, error) {
+	labels, err := placement.ParseLabels(asked)
+	if err == nil {
+		_, err = placement.Join(f.cfg.Labels, labels)
+	}
+	return labels.String(), err
+}
+
+// ask is for a turn of a conversation: the one that waits, or another.
+func (f *Fleet) ask(conversation, labels string) (*waiting, error) {
+	needs, err := f.needs(labels)
 	if err != nil {
 		return nil, err
 	}

@@ -154,9 +154,12 @@ func (r *run) start(event agent.Started) {
 		r.startOver()
 	}
 	r.started, r.attempt, r.tool, r.calls = time.Now(), event.Attempt, false, progress.Calls{}
-	meta := map[string]any{keys.ThreadID: event.ThreadID, keys.TurnID: event.TurnID, keys.Message: r.number(), keys.Attempt: nil, keys.ModelCalls: nil}
+	meta := map[string]any{keys.ThreadID: event.ThreadID, keys.TurnID: event.TurnID, keys.Message: r.number(), keys.Attempt: nil, keys.ModelCalls: nil, keys.Machine: nil}
 	if event.Attempt > 1 {
 		meta[keys.Attempt] = event.Attempt
+	}
+	if event.Machine != "" {
+		meta[keys.Machine] = event.Machine
 	}
 	if event.Cwd != "" {
 		meta[keys.Cwd] = event.Cwd

@@ -15,6 +15,9 @@ import (
 // Begun implements [executor.Turn], as do the methods below.
 func (t *turn) Begun() executor.Begun {
 	b := t.c.begun(t.id)
+	if at := t.c.place; at != nil && t.Options.Cwd != "" {
+		b.Cwd = at.Within(t.Options.Cwd)
+	}
 	if t.afresh != "" {
 		b.Fresh, b.Notices = true, append([]string{t.afresh.ToSender()}, b.Notices...)
 	}

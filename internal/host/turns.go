@@ -13,6 +13,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/retention"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/tracing"
 	"github.com/Molecule-AI/molecule-codex-runtime/tasks"
+	"github.com/Molecule-AI/molecule-codex-runtime/tasks/overrides"
 )
 
 // Turns are what makes turns of jobs, and the checks that say whether one would run.
@@ -72,7 +73,7 @@ type Tasks struct {
 // OpenTasks makes an engine of a configuration that says what differs between the kinds of runtime.
 func OpenTasks(life *Life, t *Turns, cfg tasks.Config) (*Tasks, error) {
 	cfg.Runner, cfg.Watchers = t.Executor, append(cfg.Watchers, t.Codex)
-	cfg.Journal, cfg.Conversations, cfg.Bounds = t.Journal, conversations{t.Journal, t.Driver}, launch.Bounds(t.Settings)
+	cfg.Journal, cfg.Conversations, cfg.Bounds = t.Journal, conversations{t.Journal, t.Driver}, t.bounds()
 	cfg.Metrics, cfg.Logger = t.Metrics, t.Logger
 	engine, err := tasks.New(cfg)
 	if err != nil {
@@ -81,6 +82,15 @@ func OpenTasks(life *Life, t *Turns, cfg tasks.Config) (*Tasks, error) {
 	life.Drains(engine.Close)
 	t.Heard.engine.Set(engine)
 	return &Tasks{Engine: engine, Handler: t.Traces.Handler(engine)}, nil
+}
+
+// bounds are what messages may ask for.
+func (t *Turns) bounds() overrides.Bounds {
+	b := launch.Bounds(t.Settings)
+	if t.Fleet != nil {
+		b.Labels = t.Fleet.Labels
+	}
+	return b
 }
 
 // KeepHouse has what is old or too much forgotten; files are those of the messages.

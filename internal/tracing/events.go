@@ -95,6 +95,9 @@ func (t *Tracing) startedLocked(w *work, e agent.Started) {
 		attribute.String("gen_ai.conversation.id", e.ThreadID), attribute.String("codex.turn.id", e.TurnID),
 		attribute.Int("codex.attempt", e.Attempt), attribute.Bool("codex.thread.replaced", e.Replaced),
 	)
+	if e.Machine != "" {
+		w.turn.SetAttributes(attribute.String("codex.machine", e.Machine))
+	}
 	if e.Model != "" {
 		w.turn.SetAttributes(attribute.String("gen_ai.request.model", e.Model))
 	}

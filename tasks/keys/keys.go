@@ -17,6 +17,7 @@ const (
 	Held        = "held"        // the limit whose end the task waits for: kind, limit, reason, and resetsAt if it is known
 	Interrupted = "interrupted" // true when a turn of the task was cut off: part of its work may be done
 
+	Machine  = "machine"        // where the commands of the turn run that was begun last; absent where that is this machine
 	Attempt  = "attempt"        // the number of the attempt at the newest turn; absent while it is the first
 	Replaced = "threadReplaced" // true when a new thread stands in the place of the conversation's earlier one: the model does not know what was said
 	RetryOf  = "retryOf"        // the interrupted task whose message this one runs again
@@ -32,6 +33,7 @@ const (
 	Model   = "model"          // the model that answers
 	Sandbox = "sandbox"        // of codex's commands
 	Policy  = "approvalPolicy" // when codex asks before it acts
+	Labels  = "machineLabels"  // that the machine has on which commands run, as key=value with commas between them
 	Notify  = "notifyTarget"   // who is told of the task's end
 
 	// What the message is part of, by W3C Trace Context.

@@ -28,6 +28,9 @@ type Bounds struct {
 	// Exposed says what commands could write, in a sandbox in which they write WorkDir, that
 	// they must not: then a message can have that only if it is Sandbox. Empty if nothing.
 	Exposed string
+	// Labels returns labels of machines that a message asks for as they are compared, or why they are not to be had. Nil lets
+	// it ask for none: commands run here.
+	Labels func(asked string) (string, error)
 }
 
 // longestModel bounds the name of a model.
@@ -62,11 +65,11 @@ func Asking(m *a2a.Message, o agent.Options) *a2a.Message {
 }
 
 // Keys are the keys of a message's metadata that are for its turn.
-func Keys() []string { return []string{keys.Cwd, keys.Model, keys.Sandbox, keys.Policy} }
+func Keys() []string { return []string{keys.Cwd, keys.Model, keys.Sandbox, keys.Policy, keys.Labels} }
 
 // Of is how a message asks for options.
 func Of(o agent.Options) map[string]any {
-	return map[string]any{keys.Cwd: o.Cwd, keys.Model: o.Model, keys.Sandbox: string(o.Sandbox), keys.Policy: string(o.ApprovalPolicy)}
+	return map[string]any{keys.Cwd: o.Cwd, keys.Model: o.Model, keys.Sandbox: string(o.Sandbox), keys.Policy: string(o.ApprovalPolicy), keys.Labels: o.Labels}
 }
 
 // Read reads the keys of a message's metadata that are for its turn.
@@ -84,6 +87,9 @@ func (b Bounds) Read(meta map[string]any) (o agent.Options, err error) {
 		return o, refusal.New(a2a.ErrInvalidParams, "%s is no name of a model", keys.Model)
 	}
 	if o.Sandbox, err = b.sandbox(words[keys.Sandbox]); err != nil {
+		return o, err
+	}
+	if o.Labels, err = b.labels(words[keys.Labels]); err != nil {
 		return o, err
 	}
 	o.ApprovalPolicy, err = b.policy(words[keys.Policy], o.Sandbox)
@@ -121,6 +127,21 @@ func (b Bounds) cwd(asked string) (string, error) {
 			keys.Cwd, brief.Clip(asked, 256), b.WorkDir)
 	}
 	return dir, nil
+}
+
+// labels returns those that a message asks for.
+func (b Bounds) labels(asked string) (string, error) {
+	switch {
+	case asked == "":
+		return "", nil
+	case b.Labels == nil:
+		return "", refusal.New(a2a.ErrInvalidParams, "%s cannot be chosen: commands run on one machine here; leave it out", keys.Labels)
+	}
+	labels, err := b.Labels(asked)
+	if err != nil {
+		return "", refusal.New(a2a.ErrInvalidParams, "%s: %v", keys.Labels, err)
+	}
+	return labels, nil
 }
 
 // unbroken is a path without blanks, line ends and marks.
