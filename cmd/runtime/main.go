@@ -25,8 +25,11 @@ func main() {
 		command = os.Args[1]
 	}
 	watch := interruptible
-	if command == "channel" || command == "task" {
+	switch command {
+	case "channel", "task":
 		watch = patient
+	case "machine":
+		watch = draining
 	}
 	if command != "channel" { // its first byte is not waited for: memory is worth more than time
 		tuneMemory()

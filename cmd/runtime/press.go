@@ -38,6 +38,16 @@ func untilQuit(ctx context.Context) (_ context.Context, release func()) {
 // closes what quitOf returns, the second ends the context, the third calls exit. SIGTERM
 // is for those who wait for nothing: it ends the context, and calls exit the second time.
 func patient(parent context.Context, exit func(int)) (_ context.Context, release func()) {
+	return pressed(parent, exit, func(sig os.Signal) bool { return sig != os.Interrupt })
+}
+
+// draining is [patient] for what others have stopped, too, and have it wait: a first SIGTERM is a first SIGINT.
+func draining(parent context.Context, exit func(int)) (_ context.Context, release func()) {
+	return pressed(parent, exit, func(os.Signal) bool { return false })
+}
+
+// pressed counts signals. One that is urgent is the second at least.
+func pressed(parent context.Context, exit func(int), urgent func(os.Signal) bool) (_ context.Context, release func()) {
 	quit := make(chan struct{})
 	ctx, cancel := context.WithCancel(context.WithValue(parent, quitKey{}, quit))
 	signals := make(chan os.Signal, 3) // room for all
@@ -48,7 +58,7 @@ func patient(parent context.Context, exit func(int)) (_ context.Context, release
 		for pressed := 0; ; {
 			select {
 			case sig := <-signals:
-				if pressed++; sig != os.Interrupt {
+				if pressed++; urgent(sig) {
 					pressed = max(pressed, 2)
 				}
 			case <-done:

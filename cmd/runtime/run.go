@@ -16,6 +16,7 @@ type commands struct {
 	Serve   struct{}        `cmd:"" default:"1" help:"Serve A2A over HTTP until interrupted. This is what runtime alone does."`
 	Task    taskCommands    `cmd:"" help:"Start, watch and steer tasks of a running runtime."`
 	Channel channelCommands `cmd:"" help:"Read the inboxes of workspaces on a platform, and answer what comes."`
+	Machine machineCommands `cmd:"" help:"Run commands on this machine for the conversations of runtimes elsewhere."`
 	MCP     mcpFlags        `cmd:"" name:"mcp" help:"Serve MCP over stdio: the tool codex_bridge and, for a workspace, its tools and its inbox."`
 	Connect connectFlags    `cmd:"" help:"Print the commands that connect a codex to the workspace of the environment. The token is in them."`
 	Doctor  doctorFlags     `cmd:"" help:"Check whether a turn would run here; exit 0 only if it would. It writes nothing."`
@@ -71,6 +72,8 @@ func (p *program) do(ctx context.Context, args []string) int {
 		return p.task(ctx, rest, &c.Task)
 	case "channel":
 		return p.channel(ctx, rest, &c.Channel)
+	case "machine":
+		return p.machine(ctx, rest)
 	case "mcp":
 		return p.mcp(ctx, c.MCP)
 	case "connect":

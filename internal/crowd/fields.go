@@ -131,6 +131,9 @@ func (h *headed) whole() (cut bool) {
 	return h.cut
 }
 
+// NetConn is the connection below, as crypto/tls calls it, too.
+func (h *headed) NetConn() net.Conn { return h.Conn }
+
 // ReadFrom leaves files to the system, as net/http does.
 func (h *headed) ReadFrom(r io.Reader) (int64, error) { return io.Copy(h.Conn, r) }
 

@@ -185,7 +185,7 @@ func (r *resolver) stateDir() string {
 	if !filepath.IsAbs(base) { // the XDG specification: ignore relative ones
 		base = "~/.local/state"
 	}
-	return filepath.Join(base, "molecule-codex-runtime")
+	return filepath.Join(base, pick(r.machine, "molecule-machine", "molecule-codex-runtime"))
 }
 
 func isLoopback(host string) bool {

@@ -12,6 +12,7 @@ type resolver struct {
 	vars     map[string]string
 	host     host
 	channel  bool
+	machine  bool
 	problems []*Problem
 	warnings []Warning
 }

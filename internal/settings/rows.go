@@ -65,6 +65,8 @@ func (r Row) allowed() string {
 		return "a URL such as https://example.com/path, without a user, a password or a query"
 	case r.kind == "networks":
 		return "a list of networks such as 10.0.0.0/8,fd00::/8"
+	case r.kind == "labels":
+		return "a list of labels such as gpu=yes,arch=arm64"
 	case r.kind == "switch":
 		return "a yes or no: 1, true, yes or on, or 0, false, no or off"
 	case t == reflect.TypeFor[time.Duration]():
@@ -103,6 +105,9 @@ func (r Row) holdsText(s string) bool {
 		return isWebURL(s)
 	case "networks":
 		_, ok := networks(s)
+		return ok
+	case "labels":
+		_, ok := labels(s)
 		return ok
 	case "switch":
 		_, ok := isOn(s)

@@ -18,8 +18,8 @@ import (
 //	oneof       the values allowed
 //	min, max    the bounds of a number or a duration
 //	kind        "url" for an absolute http(s) URL, "path" for a file or directory,
-//	            "networks" for a list of CIDR ranges, "switch" for a yes or no in the
-//	            words that the platform takes
+//	            "networks" for a list of CIDR ranges, "labels" for a list of name=value,
+//	            "switch" for a yes or no in the words that the platform takes
 //	help        what it means
 type Settings struct {
 	Addr      string `group:"Listening" env:"RUNTIME_ADDR" default:"127.0.0.1:8000; 0.0.0.0:8000 in a workspace" help:"Listen address, host:port. 0.0.0.0 is every address, those of IPv6 too."`
@@ -114,6 +114,17 @@ type Settings struct {
 	PollInterval time.Duration `group:"Channel" env:"CHANNEL_POLL_INTERVAL" envDefault:"5s" min:"20ms" max:"10m" help:"How often runtime channel asks for new messages."`
 	ChannelDir   string        `group:"Channel" env:"CODEX_CHANNEL_MOLECULE_STATE_DIR" kind:"path" default:"~/.codex-channel-molecule" help:"Directory of the state of runtime channel, unless RUNTIME_STATE_DIR is set. The sessions.json of an older bridge is looked for in it."`
 
+	MachineAddr      string        `group:"Machine" env:"RUNTIME_MACHINE_ADDR" envDefault:"127.0.0.1:7443" help:"Listen address of runtime machine, host:port. Runtimes elsewhere reach it beyond loopback alone, such as 0.0.0.0:7443; it is HTTPS, and asks for its token either way."`
+	MachineName      string        `group:"Machine" env:"RUNTIME_MACHINE_NAME" default:"the name of the host" help:"Name of the machine, by which conversations are kept on it. No two machines of a runtime may have the same."`
+	MachineRoot      string        `group:"Machine" env:"RUNTIME_MACHINE_ROOT" kind:"path" default:"as RUNTIME_WORKDIR" help:"Directory of the machine below which the folders of conversations lie."`
+	MachineLabels    string        `group:"Machine" env:"RUNTIME_MACHINE_LABELS" kind:"labels" default:"none" help:"What the machine is, for runtimes that choose by it: name=value,name=value, such as gpu=yes,arch=arm64."`
+	MachineTurns     int           `group:"Machine" env:"RUNTIME_MACHINE_TURNS" envDefault:"0" min:"0" max:"4096" help:"Turns that run on the machine at the same time, of all runtimes. 0 is two for each CPU, and four at least."`
+	MachineDrain     time.Duration `group:"Machine" env:"RUNTIME_MACHINE_DRAIN" envDefault:"10m" min:"0s" max:"168h" help:"How long turns go on that run on the machine when it is told to stop."`
+	MachineCert      string        `group:"Machine" env:"RUNTIME_MACHINE_CERT" kind:"path" default:"one that the machine makes, known by its fingerprint" help:"Certificate of the machine, with those that it is signed by, as a file in PEM. It is read again when it changes."`
+	MachineKey       string        `group:"Machine" env:"RUNTIME_MACHINE_KEY" kind:"path" default:"RUNTIME_MACHINE_CERT, with the key in it" help:"Key of that certificate, as a file in PEM."`
+	MachineToken     Secret        `group:"Machine" env:"RUNTIME_MACHINE_TOKEN" default:"one that the machine makes; runtime machine token prints it" help:"Token that the machine asks of runtimes, of 16 characters or more. Who has it can run commands there."`
+	MachineTokenFile string        `group:"Machine" env:"RUNTIME_MACHINE_TOKEN_FILE" kind:"path" help:"File that holds this token; it is read with each request."`
+
 	AgentName        string `group:"MCP host" env:"MOLECULE_AGENT_NAME" default:"what the MCP host calls itself" help:"Name of the agent on the canvas, where runtime mcp keeps the inbox of a workspace."`
 	AgentDescription string `group:"MCP host" env:"MOLECULE_AGENT_DESCRIPTION" help:"What the agent does, in a sentence."`
 	AgentSkills      string `group:"MCP host" env:"MOLECULE_AGENT_SKILLS" default:"none" help:"Names of its skills, with commas between them, as other agents see them."`
@@ -132,18 +143,19 @@ type Settings struct {
 
 	// What follows is not set by a variable of its own.
 
-	User            *asuser.User   // that CodexUser names; nil if it is the runtime's own
-	TempDir         string         // $TMPDIR, or /tmp
-	UserHome        string         // $HOME of codex, else the home of its account; empty if it has none
-	MadeWorkDir     bool           // WorkDir is one of ours, to be made
-	AllowedNetworks []netip.Prefix // the list of Networks
-	Exposed         string         // why no message can have a sandbox in which commands write WorkDir; empty if it can
-	SandboxNote     string         // why the sandbox is what it is, for the log, the card and readiness
-	OwnsLogin       bool           // what RefreshOwner comes to
-	ConfigFile      string         // config.yaml; empty standing alone
-	SecretsDir      string         // the files of secrets; empty standing alone
-	ConfigLate      bool           // config.yaml may be written after our start
-	Spaces          []Space        // whose inboxes are read; only [LoadChannel] fills them in
+	User            *asuser.User      // that CodexUser names; nil if it is the runtime's own
+	TempDir         string            // $TMPDIR, or /tmp
+	UserHome        string            // $HOME of codex, else the home of its account; empty if it has none
+	MadeWorkDir     bool              // WorkDir is one of ours, to be made
+	AllowedNetworks []netip.Prefix    // the list of Networks
+	Exposed         string            // why no message can have a sandbox in which commands write WorkDir; empty if it can
+	SandboxNote     string            // why the sandbox is what it is, for the log, the card and readiness
+	OwnsLogin       bool              // what RefreshOwner comes to
+	ConfigFile      string            // config.yaml; empty standing alone
+	SecretsDir      string            // the files of secrets; empty standing alone
+	ConfigLate      bool              // config.yaml may be written after our start
+	Labels          map[string]string // that MachineLabels lists; only [LoadMachine] fills them in
+	Spaces          []Space           // whose inboxes are read; only [LoadChannel] fills them in
 }
 
 // A Space is a workspace whose inbox is read.
@@ -193,7 +205,7 @@ func (s Settings) Scripted() bool { return s.BuiltinModel == "scripted" }
 // Secrets returns the values that must not be shown, for the log's redaction.
 func (s Settings) Secrets() []string {
 	var out []string
-	for _, v := range []Secret{s.Token, s.OpenAIKey, s.LLMToken, s.MiniMaxKey, s.WorkspaceToken} {
+	for _, v := range []Secret{s.Token, s.OpenAIKey, s.LLMToken, s.MiniMaxKey, s.WorkspaceToken, s.MachineToken} {
 		if v.Set() {
 			out = append(out, v.Reveal())
 		}

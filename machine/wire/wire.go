@@ -25,7 +25,7 @@ const (
 type Status struct {
 	Name   string            `json:"name"` // by which conversations are kept on it; unique among those of a runtime
 	Life   string            `json:"life"` // of the process: another one has nothing of what ran before
-	Exec   int               `json:"exec"` // counts the exec-servers that this life has started for the runtime: another number, and its commands are gone
+	Exec   int               `json:"exec"` // of the exec-server that runs for the runtime: later ones have higher numbers, and with another number its commands are gone; 0 before the first
 	Labels map[string]string `json:"labels,omitempty"`
 	Files  []string          `json:"files"` // what places it has: [FilesShared], [FilesGit]
 	Roots  []string          `json:"roots"` // below which its folders lie
@@ -51,7 +51,8 @@ const (
 	FilesGit    = "git"    // a worktree of its own for each conversation
 )
 
-// A Turn says that a turn begins.
+// A Turn says that a turn begins. Its name in the path is that of no turn before: both its begin and its end may be said
+// more than once, and in any order.
 type Turn struct {
 	Place  string `json:"place"`
 	Thread string `json:"thread"` // of codex, if it is known

@@ -1,0 +1,25 @@
+package launch
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/adapter"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
+)
+
+// MachineEnv is the environment of commands on a machine, without what is not theirs to know. No model is asked there, so
+// that no key for one is needed.
+func MachineEnv(s settings.Settings, environ []string) []string {
+	env := adapter.ChildEnv(environ, s.CodexHome, adapter.Provider{})
+	secret := []string{"CODEX_HOME"}
+	for _, row := range settings.Rows() {
+		if row.Secret {
+			secret = append(secret, row.Name)
+		}
+	}
+	return slices.DeleteFunc(env, func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return slices.Contains(secret, name)
+	})
+}

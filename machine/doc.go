@@ -1,0 +1,9 @@
+// Package machine is the side of a machine on which the commands of conversations run that a runtime elsewhere has: one HTTPS
+// server with what package wire has, behind a token.
+//
+// [Run] is its life: the state directory is locked, what an earlier life has left is ended, runtimes are served until it is
+// told to drain, turns go on until they have ended or have had their time, and then all that runs for runtimes is ended.
+//
+// What decides is in package tenancy, what runs in execs, the folders and files in places, and what the machine is
+// known by in identity. This package puts them behind HTTP.
+package machine

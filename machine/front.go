@@ -1,0 +1,150 @@
+package machine
+
+import (
+	"log/slog"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/crowd"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/refusals"
+	"github.com/Molecule-AI/molecule-codex-runtime/machine/execs"
+	"github.com/Molecule-AI/molecule-codex-runtime/machine/identity"
+	"github.com/Molecule-AI/molecule-codex-runtime/machine/places"
+	"github.com/Molecule-AI/molecule-codex-runtime/machine/tenancy"
+	"github.com/Molecule-AI/molecule-codex-runtime/machine/wire"
+)
+
+// A front is what HTTP leads to.
+type front struct {
+	token    *identity.Token
+	refusals *refusals.Refusals
+	tenants  *tenancy.Tenants
+	servers  *execs.Servers
+	places   *places.Places
+	drain    *drain
+	about    *about
+	metrics  *metrics
+	log      *slog.Logger
+}
+
+// handler has the routes of package wire.
+func (f *front) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
+	mux.Handle("GET /metrics", f.known(f.metrics.handler()))
+	for route, handle := range map[string]func(http.ResponseWriter, *http.Request, *tenancy.Stay) error{
+		"GET /v1/watch":                  f.watch,
+		"GET /v1/exec":                   f.exec,
+		"PUT /v1/turns/{turn}":           f.beginTurn,
+		"DELETE /v1/turns/{turn}":        f.endTurn,
+		"GET /v1/commands":               f.commands,
+		"POST /v1/commands/end":          f.endCommands,
+		"PUT /v1/places/{place}":         f.openPlace,
+		"DELETE /v1/places/{place}":      f.removePlace,
+		"POST /v1/places/{place}/bundle": f.absorb,
+		"POST /v1/places/{place}/commit": f.commit,
+		"GET /v1/places/{place}/file":    f.readFile,
+		"PUT /v1/places/{place}/file":    f.writeFile,
+		"GET /v1/drain":                  f.readDrain,
+		"PUT /v1/drain":                  f.writeDrain,
+	} {
+		mux.Handle(route, f.known(f.entered(handle)))
+	}
+	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+		f.refuse(w, wire.CodeMissing, "a machine has nothing here: its address is one for RUNTIME_MACHINES of a runtime")
+	})
+	return mux
+}
+
+// known lets callers in that show the token. Wrong ones wait.
+func (f *front) known(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		shown, bears := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		switch {
+		case bears && f.token.Is(shown):
+			crowd.LetIn(r.Context())
+			next.ServeHTTP(w, r)
+			return
+		case r.Header.Get("Authorization") == "":
+			f.refusals.Missing()
+		case !f.refusals.Wrong(r.Context(), r.RemoteAddr, "machine"):
+			w.Header().Set("Connection", "close")
+			w.Header().Set("Retry-After", strconv.Itoa(refusals.RetryAfter))
+			f.metrics.refused(wire.CodeToken)
+			answer(w, http.StatusTooManyRequests, wire.Refusal{Code: wire.CodeToken, Message: "too many wrong tokens come from where this request does: try again in a few seconds"})
+			return
+		}
+		w.Header().Set("WWW-Authenticate", `Bearer realm="molecule-machine"`)
+		f.refuse(w, wire.CodeToken, "the machine asks for its token: runtime machine token prints it there, and RUNTIME_MACHINES_TOKEN_FILE names a file with it here")
+	})
+}
+
+var (
+	aRuntime = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]{0,63}$`)
+	aName    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
+)
+
+// entered finds the stay of who asks.
+func (f *front) entered(handle func(http.ResponseWriter, *http.Request, *tenancy.Stay) error) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		extend(w, requestTime)
+		stay, err := f.enter(r)
+		if err == nil {
+			err = handle(w, r, stay)
+		}
+		if err != nil {
+			f.fail(w, r, err)
+		}
+	})
+}
+
+func (f *front) enter(r *http.Request) (*tenancy.Stay, error) {
+	runtime := r.Header.Get(wire.HeaderRuntime)
+	if !aRuntime.MatchString(runtime) {
+		return nil, errInvalid("the header " + wire.HeaderRuntime + " has to name the runtime: letters, digits and dashes, 64 at most")
+	}
+	epoch, err := strconv.ParseInt(r.Header.Get(wire.HeaderEpoch), 10, 64)
+	if err != nil || epoch <= 0 {
+		return nil, errInvalid("the header " + wire.HeaderEpoch + " has to say when the process of the runtime has started, in nanoseconds since 1970")
+	}
+	for _, part := range []string{"turn", "place"} {
+		if name := r.PathValue(part); name != "" && !aName.MatchString(name) {
+			return nil, errInvalid("the name of a " + part + " is letters, digits, dots, dashes and underscores, 128 at most, and begins with a letter or a digit")
+		}
+	}
+	return f.tenants.Enter(r.Context(), runtime, epoch)
+}
+
+const (
+	// requestTime is what the body of a request may take, and its answer. What is long has a piece of it at a time.
+	requestTime = time.Minute
+)
+
+// extend gives a request so much more time, from now on.
+func extend(w http.ResponseWriter, more time.Duration) {
+	rc, until := http.NewResponseController(w), time.Now().Add(more)
+	_ = rc.SetReadDeadline(until)
+	_ = rc.SetWriteDeadline(until)
+}
+
+// A lasting body is read as long as there is a piece of it each requestTime.
+type lasting struct {
+	w http.ResponseWriter
+	r *http.Request
+}
+
+func (l lasting) Read(p []byte) (int, error) {
+	extend(l.w, requestTime)
+	return l.r.Body.Read(p)
+}
+
+// A lasting answer is written likewise.
+type lastingAnswer struct{ http.ResponseWriter }
+
+func (l lastingAnswer) Write(p []byte) (int, error) {
+	extend(l.ResponseWriter, requestTime)
+	return l.ResponseWriter.Write(p)
+}

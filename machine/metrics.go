@@ -1,0 +1,78 @@
+package machine
+
+import (
+	"net/http"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/machine/tenancy"
+	"github.com/Molecule-AI/molecule-codex-runtime/machine/wire"
+)
+
+const namespace = "molecule_machine"
+
+// metrics are the machine's own numbers.
+type metrics struct {
+	registry    *prometheus.Registry
+	turnsBegun  prometheus.Counter
+	refusals    *prometheus.CounterVec
+	execStarts  prometheus.Counter
+	connections prometheus.Gauge
+	toExec      prometheus.Counter
+	fromExec    prometheus.Counter
+	ended       prometheus.Counter
+}
+
+func newMetrics() *metrics {
+	carried := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Namespace: namespace, Name: "carried_bytes_total", Help: "Bytes carried between runtimes and exec-servers, by direction: in or out.",
+	}, []string{"direction"})
+	m := &metrics{
+		registry:    prometheus.NewRegistry(),
+		turnsBegun:  counter("turns_total", "Turns that runtimes have begun; one that is said twice counts twice."),
+		refusals:    prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: "refusals_total", Help: "Requests that were refused, by code."}, []string{"code"}),
+		execStarts:  counter("exec_starts_total", "Exec-servers of codex that were started."),
+		connections: prometheus.NewGauge(prometheus.GaugeOpts{Namespace: namespace, Name: "exec_connections", Help: "WebSockets that are carried to exec-servers now."}),
+		toExec:      carried.WithLabelValues("in"),
+		fromExec:    carried.WithLabelValues("out"),
+		ended:       counter("commands_ended_total", "Processes of commands that the machine has ended."),
+	}
+	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		m.turnsBegun, m.refusals, m.execStarts, m.connections, carried, m.ended)
+	for code := range statuses {
+		m.refusals.WithLabelValues(code)
+	}
+	return m
+}
+
+func counter(name, help string) prometheus.Counter {
+	return prometheus.NewCounter(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help})
+}
+
+// of adds what the tenants know.
+func (m *metrics) of(tenants *tenancy.Tenants) {
+	gauge := func(name, help string, value func() float64) {
+		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help}, value))
+	}
+	gauge("turns_running", "Turns that run now, of all runtimes.", func() float64 { _, turns := tenants.Count(); return float64(turns) })
+	gauge("tenants", "Runtimes that the machine works for.", func() float64 { runtimes, _ := tenants.Count(); return float64(runtimes) })
+	gauge("draining", "1 while no new turns are taken.", func() float64 {
+		if tenants.Draining() {
+			return 1
+		}
+		return 0
+	})
+}
+
+func (m *metrics) refused(code string) {
+	if statuses[code] == 0 {
+		code = wire.CodeFailed
+	}
+	m.refusals.WithLabelValues(code).Inc()
+}
+
+func (m *metrics) handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+}
