@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -287,4 +288,23 @@ func running(path string) (pids []int) {
 func wait(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	progtest.WaitFor(t, what, ok)
+}
+
+// leave has a program run until the end of the test.
+func leave(t *testing.T, argv []string, env string) {
+	t.Helper()
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Env = []string{env}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = cmd.Wait()
+	}()
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		<-ended
+	})
 }
