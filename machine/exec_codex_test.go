@@ -42,7 +42,7 @@ func (c *tenant) dial(shown string) (*websocket.Conn, *http.Response, error) {
 // exec begins a session of exec-server.
 func (c *tenant) exec() *session {
 	c.g.t.Helper()
-	conn, _, err := c.dial(token)
+	conn, _, err := c.dial(c.g.token)
 	if err != nil {
 		c.g.t.Fatal(err)
 	}

@@ -35,6 +35,7 @@ type rig struct {
 	t     *testing.T
 	cfg   machine.Config
 	url   string
+	token string
 	quit  chan struct{}
 	ended chan struct{} // closed when Run has returned err
 	err   error
@@ -76,7 +77,7 @@ func start(t *testing.T, changes ...func(*machine.Config)) *rig {
 // run is start with all that there is to say.
 func run(t *testing.T, cfg machine.Config) *rig {
 	t.Helper()
-	g := &rig{t: t, quit: make(chan struct{}), ended: make(chan struct{}), log: &lockedBuffer{}}
+	g := &rig{t: t, token: token, quit: make(chan struct{}), ended: make(chan struct{}), log: &lockedBuffer{}}
 	joined := make(chan machine.Join, 1)
 	cfg.Quit, cfg.Joined, cfg.Logger = g.quit, func(j machine.Join) { joined <- j }, slog.New(slog.NewTextHandler(g.log, nil))
 	g.cfg = cfg
@@ -145,7 +146,7 @@ func (c *tenant) do(method, path string, body, to any) (status int, code string)
 	if err != nil {
 		c.g.t.Fatal(err)
 	}
-	r.Header = c.header(token)
+	r.Header = c.header(c.g.token)
 	res, err := c.client.Do(r)
 	if err != nil {
 		c.g.t.Fatal(err)
@@ -198,7 +199,7 @@ func (c *tenant) watch() *watch {
 	if err != nil {
 		c.g.t.Fatal(err)
 	}
-	r.Header = c.header(token)
+	r.Header = c.header(c.g.token)
 	res, err := c.client.Do(r)
 	if err != nil {
 		c.g.t.Fatal(err)

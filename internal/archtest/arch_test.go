@@ -45,7 +45,7 @@ var allowed = map[string][]string{
 	"executor/codex/leftovers":       {"appserver", "executor/codex/child", "executor/codex/inquiry", "internal/asuser", "internal/commands", "internal/sleep"},
 	"executor/codex":                 {"agent", "appserver", "executor", "executor/codex/ask", "executor/codex/child", "executor/codex/failure", "executor/codex/inquiry", "executor/codex/items", "executor/codex/leftovers", "executor/codex/login", "executor/codex/rollout", "executor/codex/sandbox", "executor/codex/told", "internal/alarm", "internal/asuser", "internal/brief", "internal/commands", "internal/insist", "internal/sleep", "internal/within"},
 	"machine/wire":                   {},
-	"machine":                        {"internal/asuser", "internal/commands", "internal/crowd", "internal/refusals", "internal/remove", "internal/sleep", "internal/whole", "machine/execs", "machine/identity", "machine/places", "machine/tenancy", "machine/wire", "preflight"},
+	"machine":                        {"internal/asuser", "internal/commands", "internal/crowd", "internal/refusals", "internal/sleep", "internal/whole", "internal/within", "machine/execs", "machine/identity", "machine/places", "machine/tenancy", "machine/wire", "preflight"},
 	"machine/tenancy":                {"machine/wire"},
 	"machine/identity":               {"internal/regular", "internal/sleep", "internal/whole", "machine/wire"},
 	"machine/execs":                  {"internal/asuser", "internal/commands", "internal/remove", "internal/sleep", "machine/tenancy", "preflight"},
