@@ -87,7 +87,7 @@ func TestMachines(t *testing.T) {
 		for i := range conversations {
 			each.Go(func() {
 				name := fmt.Sprint("c", i)
-				check(name, p.send(step+name, name, "run echo $MOLECULE_MACHINE_RUNTIME"))
+				check(name, p.send(step+name, name, "run touch $TMPDIR/x && echo $MOLECULE_MACHINE_RUNTIME"))
 			})
 		}
 		each.Wait()

@@ -31,10 +31,10 @@ func (f *front) watch(w http.ResponseWriter, r *http.Request, stay *tenancy.Stay
 		}
 		_ = rc.SetWriteDeadline(time.Now().Add(wire.Silence))
 		if _, err := w.Write(append(line, '\n')); err != nil {
-			return nil //nolint:nilerr // the runtime has gone
+			return nil // the runtime has gone
 		}
 		if err := rc.Flush(); err != nil {
-			return nil //nolint:nilerr // likewise
+			return nil
 		}
 		select {
 		case <-changed:

@@ -51,7 +51,7 @@ var allowed = map[string][]string{
 	"fleet/roster":                   {},
 	"fleet/client":                   {"internal/stayhttp", "machine/wire"},
 	"fleet":                          {"executor/codex/place", "fleet/client", "fleet/link", "fleet/placement", "fleet/roster", "internal/commands", "internal/sleep", "machine/wire"},
-	"machine":                        {"internal/asuser", "internal/commands", "internal/crowd", "internal/refusals", "internal/remove", "internal/sleep", "internal/whole", "machine/execs", "machine/identity", "machine/places", "machine/tenancy", "machine/wire", "preflight"},
+	"machine":                        {"internal/asuser", "internal/commands", "internal/crowd", "internal/refusals", "internal/sleep", "internal/whole", "internal/within", "machine/execs", "machine/identity", "machine/places", "machine/tenancy", "machine/wire", "preflight"},
 	"machine/tenancy":                {"machine/wire"},
 	"machine/identity":               {"internal/regular", "internal/sleep", "internal/whole", "machine/wire"},
 	"machine/execs":                  {"internal/asuser", "internal/commands", "internal/remove", "internal/sleep", "machine/tenancy", "preflight"},
