@@ -13,16 +13,17 @@ import (
 
 // Where things stand in a repository.
 const (
-	heads       = "refs/heads"
-	replaced    = "refs/replaced"
-	locksDir    = "runtime-locks"
-	incomingDir = "runtime-incoming"
-	markFile    = "runtime-repository"
+	heads        = "refs/heads"
+	replaced     = "refs/replaced"
+	worktreesDir = "worktrees"
+	locksDir     = "runtime-locks"
+	incomingDir  = "runtime-incoming"
+	markFile     = "runtime-repository"
 	// mostSmall is more than any file of a repository's has that is read whole.
 	mostSmall = 1 << 20
 )
 
-func adminDir(dir, branch string) string { return filepath.Join(dir, "worktrees", idOf(branch)) }
+func adminDir(dir, branch string) string { return filepath.Join(dir, worktreesDir, idOf(branch)) }
 
 // keep puts the files back that say what git does.
 func (g *git) keep() error {
@@ -90,5 +91,12 @@ func (g *git) removeFile(path string) error {
 			return err
 		}
 		return nil
+	})
+}
+
+// create makes a file that is not there.
+func create(user *asuser.User, path string) (*os.File, error) {
+	return asuser.Value(user, func() (*os.File, error) {
+		return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	})
 }

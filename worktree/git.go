@@ -46,14 +46,20 @@ const lingering = 2 * time.Second
 
 // run runs a command. A lock that is in its way is waited for, and taken away if what has made it is gone.
 func (g *git) run(ctx context.Context, c call) error {
+	_, err := g.remarks(ctx, c)
+	return err
+}
+
+// remarks is run for a command whose standard error is read. The end of it is returned.
+func (g *git) remarks(ctx context.Context, c call) (string, error) {
 	for {
 		if err := g.keep(); err != nil {
-			return err
+			return "", err
 		}
-		err := g.once(ctx, c)
+		said, err := g.once(ctx, c)
 		lock := lockIn(saidIn(err))
 		if lock == "" || !g.unlock(ctx, c, lock) {
-			return err
+			return said, err
 		}
 	}
 }
@@ -67,9 +73,26 @@ func (g *git) text(ctx context.Context, c call) (string, error) {
 	return strings.TrimRight(out.text.String(), "\n"), err
 }
 
-func (g *git) once(ctx context.Context, c call) error {
+// errEnough ends the reading of a list.
+var errEnough = errors.New("enough was read")
+
+// list runs a command that names files, and calls each for them, until that has an error. [errEnough] is none.
+func (g *git) list(ctx context.Context, c call, each func(record []byte) error) error {
+	out := &records{each: each}
+	c.output = out
+	err := g.run(ctx, c)
+	if errors.Is(out.err, errEnough) {
+		return nil
+	}
+	if out.err != nil {
+		return out.err
+	}
+	return err
+}
+
+func (g *git) once(ctx context.Context, c call) (string, error) {
 	if err := ctx.Err(); err != nil {
-		return context.Cause(ctx)
+		return "", context.Cause(ctx)
 	}
 	cmd := exec.CommandContext(ctx, g.program, c.args...)
 	cmd.Dir = g.dir
@@ -78,6 +101,9 @@ func (g *git) once(ctx context.Context, c call) error {
 		c.repo = g.dir
 	}
 	cmd.Env = append(cmd.Env, "GIT_DIR="+c.repo)
+	if strings.HasPrefix(c.repo, filepath.Join(g.dir, worktreesDir)+"/") {
+		cmd.Env = append(cmd.Env, "GIT_COMMON_DIR="+g.dir) // in place of what a file there names
+	}
 	if c.work != "" {
 		cmd.Env = append(cmd.Env, "GIT_WORK_TREE="+c.work)
 	}
@@ -91,7 +117,7 @@ func (g *git) once(ctx context.Context, c call) error {
 	switch {
 	case c.file != nil:
 		if _, err := c.file.Seek(0, io.SeekStart); err != nil {
-			return err
+			return "", err
 		}
 		cmd.Stdin = c.file
 	case c.input != nil:
@@ -101,9 +127,10 @@ func (g *git) once(ctx context.Context, c call) error {
 		cmd.ExtraFiles = []*os.File{c.held.file}
 	}
 	if err := g.user.Start(cmd); err != nil {
-		return fmt.Errorf("start git as %v: %w", g.user, err)
+		return "", fmt.Errorf("start git as %v: %w", g.user, err)
 	}
-	return ended(ctx, c.args[0], cmd.Wait(), string(said.text))
+	err := cmd.Wait()
+	return string(said.text), ended(ctx, c.args[0], err, string(said.text))
 }
 
 // ended says what a command has come to.

@@ -1,136 +1,78 @@
 package worktree
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"io"
+	"fmt"
 	"os"
 	"path/filepath"
-
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
+	"strings"
 )
 
-// errEnough ends the reading of a list.
-var errEnough = errors.New("enough was read")
-
-// list runs a command that names files, and calls each for them, until that has an error. [errEnough] is none.
-func (g *git) list(ctx context.Context, c call, each func(record []byte) error) error {
-	out := &records{each: each}
-	c.output = out
-	err := g.run(ctx, c)
-	if errors.Is(out.err, errEnough) {
-		return nil
+// plainURL is a source without a password.
+func plainURL(from string) string {
+	scheme, rest, ok := strings.Cut(from, "://")
+	if !ok {
+		return from
 	}
-	if out.err != nil {
-		return out.err
+	authority, path, _ := strings.Cut(rest, "/")
+	if at := strings.LastIndexByte(authority, '@'); at >= 0 {
+		authority = authority[at+1:]
 	}
-	return err
+	return scheme + "://" + authority + "/" + path
 }
 
-// submodules returns the folders of those that a commit has.
-func (r *Repository) submodules(ctx context.Context, commit string) (found []string, err error) {
-	err = r.list(ctx, call{args: []string{"ls-tree", "-r", "-z", "--full-tree", commit}}, func(entry []byte) error {
-		if bytes.HasPrefix(entry, []byte("160000 ")) {
-			_, path, _ := bytes.Cut(entry, []byte("\t"))
-			if found = append(found, string(path)); len(found) == mostNamed {
-				return errEnough
-			}
+// A source is a repository to import from.
+type source struct {
+	name     string // as git gets it
+	protocol string // the only one that git may speak
+	remote   bool
+	work     string // the folder of a local one's working copy; empty if it has none
+	git      string // where a local one has what is git's
+}
+
+// source finds out what a name of a repository stands for. Git would see more in it than is wanted: programs (ext::), options,
+// and paths that look like the names of machines.
+func (r *Repository) source(ctx context.Context, from string) (source, error) {
+	path, local := strings.CutPrefix(from, "file://")
+	scheme, _, isURL := strings.Cut(from, "://")
+	switch {
+	case local, !isURL && filepath.IsAbs(from):
+		return r.localSource(ctx, filepath.Clean(path))
+	case strings.HasPrefix(from, "-"), strings.Contains(from, "::"):
+		return source{}, errors.New("that is no path and no URL")
+	case isURL:
+		switch scheme {
+		case "https", "http", "ssh", "git":
+			return source{name: from, protocol: scheme, remote: true}, nil
 		}
-		return nil
-	})
-	return found, err
+		return source{}, fmt.Errorf("%s is no protocol that is spoken: give a path, or a URL of https, http, ssh or git", scheme)
+	case strings.Contains(from, "@") && strings.Contains(from, ":"):
+		return source{name: from, protocol: "ssh", remote: true}, nil
+	}
+	return source{}, errors.New("give an absolute path, or a URL")
 }
 
-// hasLFS reports whether a commit has files that Git LFS keeps.
-func (r *Repository) hasLFS(ctx context.Context, commit string) (bool, error) {
-	args := []string{"grep", "--quiet", "--no-textconv", "--fixed-strings", "-e", "filter=lfs", commit, "--", ":(top,glob)**/.gitattributes"}
-	_, err := r.text(ctx, call{args: args, env: []string{"GIT_LITERAL_PATHSPECS=0"}})
-	if codeOf(err) == 1 {
-		return false, nil
+func (r *Repository) localSource(ctx context.Context, path string) (source, error) {
+	src := source{name: path, protocol: "file"}
+	if !filepath.IsAbs(path) {
+		return src, errors.New("give an absolute path")
 	}
-	return err == nil, err
-}
-
-// uncommitted returns files of a working copy that are not as its commit has them. The working copy is looked at by a
-// repository of ours, with a copy of its index: by its own, git would run what that names.
-func (r *Repository) uncommitted(ctx context.Context, q *quarantine, src source, head string) (found []string, err error) {
-	if err := copyIndex(r.user, filepath.Join(src.git, "index"), q.path("index")); err != nil {
-		return nil, err
-	}
-	inside := func(args ...string) call {
-		return call{args: args, repo: q.path("repo"), work: src.work, env: append(q.env(), "GIT_INDEX_FILE="+q.path("index")), held: q.hold()}
-	}
-	if _, err := r.text(ctx, inside("update-index", "-q", "--refresh", "--ignore-submodules")); err != nil && codeOf(err) != 1 {
-		return nil, err // 1: there are changes
-	}
-	seen := map[string]bool{}
-	for _, args := range [][]string{
-		{"diff-index", "--cached", "--name-only", "-z", "--no-renames", "--ignore-submodules=all", head},
-		{"diff-files", "--name-only", "-z", "--ignore-submodules=all"},
-		{"ls-files", "-z", "--others", "--directory", "--no-empty-directory", "--exclude-standard", "--exclude-from=" + q.path("exclude")},
-	} {
-		if args[0] == "ls-files" {
-			if err := r.copyExclude(src, q); err != nil {
-				return found, err
-			}
-		}
-		err := r.list(ctx, inside(args...), func(path []byte) error {
-			if !seen[string(path)] {
-				seen[string(path)] = true
-				found = append(found, string(path))
-			}
-			if len(found) >= mostNamed {
-				return errEnough
-			}
-			return nil
-		})
-		if err != nil || len(found) >= mostNamed {
-			return found, err
-		}
-	}
-	return found, nil
-}
-
-// copyExclude copies what a source ignores by its own settings.
-func (r *Repository) copyExclude(src source, q *quarantine) error {
-	text, err := r.read(filepath.Join(src.git, "info/exclude"))
-	if err != nil {
-		return err
-	}
-	return r.write(q.path("exclude"), text)
-}
-
-// mostIndex is how large an index is that is copied.
-const mostIndex = 1 << 30
-
-// copyIndex copies the index of a repository, as it is at the moment. One that is not there stays that.
-func copyIndex(user *asuser.User, from, to string) error {
-	return user.Do(func() error {
-		in, info, err := regular.Open(from)
-		if errors.Is(err, os.ErrNotExist) {
-			return nil
+	for _, dir := range []string{filepath.Join(path, ".git"), path} {
+		found, err := r.text(ctx, call{args: []string{"rev-parse", "--resolve-git-dir", dir}})
+		if ctx.Err() != nil {
+			return src, err
 		}
 		if err != nil {
-			return err
+			continue
 		}
-		defer in.Close()
-		if info.Size() > mostIndex {
-			return ErrTooLarge
+		if src.git = found; dir != path {
+			src.work = path
 		}
-		out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		if err != nil {
-			return err
-		}
-		_, err = io.Copy(out, &io.LimitedReader{R: in, N: mostIndex})
-		return errors.Join(err, out.Close(), os.Chtimes(to, info.ModTime(), info.ModTime())) // git tells by it what may have changed since
-	})
-}
-
-// create makes a file that is not there.
-func create(user *asuser.User, path string) (*os.File, error) {
-	return asuser.Value(user, func() (*os.File, error) {
-		return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	})
+		return src, nil
+	}
+	if _, err := os.Lstat(path); err != nil {
+		return src, fmt.Errorf("%w (%w)", ErrNoRepository, err)
+	}
+	return src, ErrNoRepository
 }
