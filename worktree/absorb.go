@@ -134,7 +134,7 @@ func (q *quarantine) spool(ctx context.Context, bundle io.Reader, branch string,
 	switch {
 	case err == nil && limited.N <= 0:
 		err = fmt.Errorf("%w (%d bytes)", ErrTooLarge, limit)
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG):
 		err = fmt.Errorf("%w (%w)", ErrFull, err)
 	}
 	if err != nil {

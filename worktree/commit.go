@@ -3,7 +3,6 @@ package worktree
 import (
 	"context"
 	"fmt"
-	"io"
 	"path/filepath"
 )
 
@@ -107,35 +106,4 @@ func (t *Tree) parents(ctx context.Context, tip string) ([]string, error) {
 		return []string{own}, err
 	}
 	return []string{tip, own}, nil
-}
-
-// Diff writes how the files differ from a commit, as a patch: all that [Tree.Commit] would take, whether it is in a commit or
-// not. Nothing is changed by it; what cannot be committed is not shown.
-func (t *Tree) Diff(ctx context.Context, w io.Writer, since string) error {
-	if err := checkCommit(since); err != nil {
-		return err
-	}
-	held, err := t.repo.hold(ctx, t.branch)
-	if err != nil {
-		return err
-	}
-	defer held.free()
-	if err := t.check(); err != nil {
-		return err
-	}
-	q, err := t.repo.quarantine()
-	if err != nil {
-		return err
-	}
-	defer q.discard()
-	if err := copyIndex(t.repo.user, filepath.Join(t.admin, indexFile), q.path("index")); err != nil {
-		return err
-	}
-	s := &staging{tree: t, held: held, index: q.path("index"), env: append(q.env(), "GIT_INDEX_FILE="+q.path("index"))}
-	tree, err := s.run(ctx, true)
-	if err != nil {
-		return fmt.Errorf("%s: %w", t.dir, err)
-	}
-	args := []string{"diff-tree", "-p", "-r", "--no-ext-diff", "--no-textconv", "--no-color", "--find-renames", "--submodule=short", since, tree}
-	return t.repo.run(ctx, call{args: args, env: q.env(), output: w})
 }

@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -8,9 +9,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/remove"
 )
@@ -23,28 +22,20 @@ type quarantine struct {
 	lock *os.File // while it is in use
 }
 
-// quarantined is what the names of quarantines begin with.
-const quarantined = "q"
+// lockSuffix stands behind the name of a quarantine in that of its lock.
+const lockSuffix = ".lock"
 
+// quarantine makes one. Its lock comes first, beside it: a folder whose lock is free is one that was left.
 func (g *git) quarantine() (*quarantine, error) {
-	q := &quarantine{git: g}
-	var err error
-	q.lock, err = asuser.Value(g.user, func() (*os.File, error) {
-		parent := filepath.Join(g.dir, incomingDir)
-		if err := os.MkdirAll(parent, 0o700); err != nil {
-			return nil, err
-		}
-		if q.dir, err = os.MkdirTemp(parent, quarantined); err != nil {
-			return nil, err
-		}
-		lock, err := tryFile(nil, q.path("lock"))
-		if err != nil {
-			return nil, err
+	q := &quarantine{git: g, dir: filepath.Join(g.dir, incomingDir, rand.Text())}
+	err := g.user.Do(func() (err error) {
+		if q.lock, err = tryFile(nil, q.dir+lockSuffix); err != nil {
+			return err
 		}
 		if err := os.MkdirAll(q.path("objects/info"), 0o700); err != nil {
-			return lock, err
+			return err
 		}
-		return lock, os.WriteFile(q.path("objects/info/alternates"), []byte(filepath.Join(g.dir, "objects")+"\n"), 0o600)
+		return os.WriteFile(q.path("objects/info/alternates"), []byte(filepath.Join(g.dir, "objects")+"\n"), 0o600)
 	})
 	if err != nil {
 		q.discard()
@@ -63,15 +54,21 @@ func (q *quarantine) hold() *hold { return &hold{name: q.dir, file: q.lock} }
 
 // discard takes the quarantine away with all that is in it.
 func (q *quarantine) discard() {
-	if q.lock != nil {
-		defer q.lock.Close()
-	}
-	if q.dir == "" {
+	if q.lock == nil {
 		return
 	}
-	if err := q.git.remove(q.dir); err != nil {
+	defer q.lock.Close()
+	err := q.git.user.Do(func() error { return removeQuarantine(q.dir) })
+	if err != nil {
 		q.git.log.Warn("a folder for what comes in could not be removed: it is when the repository is opened again", "path", q.dir, "err", err)
 	}
+}
+
+func removeQuarantine(dir string) error {
+	if err := remove.All(dir); err != nil {
+		return err
+	}
+	return os.Remove(dir + lockSuffix)
 }
 
 // accept puts the packs of the quarantine into the repository. The index of each comes last: by it git finds the pack.
@@ -112,31 +109,21 @@ func order(name string) int {
 	return 1
 }
 
-// abandoned is how old a quarantine without a lock is that was never finished.
-const abandoned = time.Minute
-
-// clearIncoming takes away what nothing is at work on any more.
+// clearIncoming takes away what no process is at work on any more.
 func (g *git) clearIncoming() error {
 	return g.user.Do(func() error {
 		parent := filepath.Join(g.dir, incomingDir)
 		err := regular.Each(parent, func(name string) error {
-			dir := filepath.Join(parent, name)
-			info, err := os.Lstat(filepath.Join(dir, "lock"))
-			if err != nil {
-				if info, err = os.Lstat(dir); err != nil || time.Since(info.ModTime()) < abandoned {
-					return nil //nolint:nilerr // it is gone, or another process makes it now
-				}
-				return remove.All(dir)
-			}
-			lock, err := tryFile(nil, filepath.Join(dir, "lock"))
+			dir := filepath.Join(parent, strings.TrimSuffix(name, lockSuffix))
+			lock, err := tryFile(nil, dir+lockSuffix)
 			if errors.Is(err, syscall.EWOULDBLOCK) {
-				return nil // a process is at work on it
+				return nil
 			}
 			if err != nil {
 				return err
 			}
 			defer lock.Close()
-			return remove.All(dir)
+			return removeQuarantine(dir)
 		})
 		if errors.Is(err, os.ErrNotExist) {
 			return nil

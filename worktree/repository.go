@@ -138,7 +138,15 @@ func (r *Repository) make(ctx context.Context, exclude []string) error {
 			return fmt.Errorf("%w (it has no folder %s)", ErrDamaged, part)
 		}
 	}
-	r.kept = keptFiles(r.dir, exclude)
+	kept := keptFiles(r.dir, exclude)
+	if said != made {
+		for path, text := range kept {
+			if err := r.write(path, text); err != nil {
+				return err
+			}
+		}
+	}
+	r.kept = kept
 	if _, err := r.text(ctx, call{args: []string{"for-each-ref", "--count=1"}}); err != nil {
 		if _, ok := errors.AsType[*GitError](err); ok {
 			return fmt.Errorf("%w (%w)", ErrDamaged, err)

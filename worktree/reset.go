@@ -41,38 +41,55 @@ func (t *Tree) Reset(ctx context.Context, commit string, discard bool) error {
 	return t.reset(ctx, held, commit, discard)
 }
 
-// checkClean returns [ErrDirty] if the files are not those of the commit that they belong to.
+// checkClean returns [ErrDirty] if there is something that a commit would take, or a commit that the branch does not have.
 func (t *Tree) checkClean(ctx context.Context, held *hold) error {
 	base, err := t.base(ctx)
 	if err != nil {
 		return err
 	}
-	if err := t.ensureIndex(ctx, held); err != nil {
+	if err := t.checkOwnHead(ctx, base); err != nil {
 		return err
 	}
-	if own, err := t.ownHead(ctx); err != nil {
-		return err
-	} else if own != "" {
-		if in, err := t.repo.contains(ctx, base, own); err != nil || !in {
-			return errors.Join(err, fmt.Errorf("%s: %w (%s, which is not on the branch)", t.dir, ErrDirty, own))
-		}
-	}
-	if _, err := t.repo.text(ctx, t.call(held, "update-index", "-q", "--refresh", "--ignore-submodules")); err != nil && codeOf(err) != 1 {
+	q, err := t.repo.quarantine()
+	if err != nil {
 		return err
 	}
-	for _, args := range [][]string{
-		{"diff-files", "--name-only", "-z", "--ignore-submodules=all"},
-		t.untracked(),
-		{"diff-index", "--cached", "--name-only", "-z", "--no-renames", "--ignore-submodules=all", base},
-	} {
-		err := t.repo.list(ctx, t.call(held, args...), func(path []byte) error {
-			return fmt.Errorf("%s: %w (%q, for one)", t.dir, ErrDirty, path)
-		})
-		if err != nil {
+	defer q.discard()
+	tree, left, err := t.snapshot(ctx, held, q)
+	if err != nil {
+		return err
+	}
+	if len(left) > 0 {
+		return fmt.Errorf("%s: %w (%q, for one)", t.dir, ErrDirty, left[0].Path)
+	}
+	first := ""
+	args := []string{"diff-tree", "-r", "-z", "--name-only", base, tree}
+	err = t.repo.list(ctx, call{args: args, env: q.env()}, func(path []byte) error {
+		first = string(path)
+		return errEnough
+	})
+	if err == nil && first != "" {
+		err = fmt.Errorf("%s: %w (%q, for one)", t.dir, ErrDirty, first)
+	}
+	return err
+}
+
+// checkOwnHead sees that what the tree's own HEAD is at is on the branch, or was when the files were last as that.
+func (t *Tree) checkOwnHead(ctx context.Context, base string) error {
+	own, err := t.ownHead(ctx)
+	if err != nil || own == "" {
+		return err
+	}
+	tip, err := t.repo.head(ctx, t.branch)
+	if err != nil {
+		return err
+	}
+	for _, have := range []string{base, tip} {
+		if in, err := t.repo.contains(ctx, have, own); err != nil || in {
 			return err
 		}
 	}
-	return nil
+	return fmt.Errorf("%s: %w (%s, which is not on the branch)", t.dir, ErrDirty, own)
 }
 
 // reset has the files be those of a commit, and what git does not know and does not ignore be gone where that is said. If it

@@ -14,7 +14,9 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 )
 
 // A Left is a file that is not taken, and why.
@@ -85,32 +87,39 @@ func (s *staging) run(ctx context.Context, partly bool) (tree string, err error)
 	if err := s.findChanged(ctx); err != nil {
 		return "", err
 	}
+	if err := s.look(partly); err != nil {
+		return "", err
+	}
+	if err := s.update(ctx, s.gone, "--force-remove"); err != nil { // a folder in the place of a file is seen after that
+		return "", err
+	}
+	s.gone = nil
 	seeds, err := s.findNew(ctx)
 	if err != nil {
 		return "", err
 	}
-	if err := s.look(); err != nil {
-		return "", err
-	}
-	if len(s.left) > 0 && !partly {
-		return "", s.refusal()
-	}
-	if err := s.update(ctx, s.gone, "--force-remove"); err != nil {
+	if err := s.look(partly); err != nil {
 		return "", err
 	}
 	if err := s.update(ctx, s.take, "--add", "--remove", "--replace"); err != nil {
 		return "", err
 	}
-	if err := s.update(ctx, seeds, "--force-remove"); err != nil {
+	if err := s.update(ctx, append(seeds, s.gone...), "--force-remove"); err != nil {
 		return "", err
 	}
-	if len(s.left) > 0 && !partly {
-		return "", s.refusal()
+	if err := s.refuse(partly); err != nil {
+		return "", err
 	}
 	return s.git(ctx, s.call("write-tree"))
 }
 
-func (s *staging) refusal() error { return &FilesError{Left: s.left[:min(len(s.left), mostNamed)]} }
+// refuse is the error over files that cannot be taken.
+func (s *staging) refuse(partly bool) error {
+	if partly || len(s.left) == 0 {
+		return nil
+	}
+	return &FilesError{Left: s.left[:min(len(s.left), mostNamed)]}
+}
 
 //nolint:gochecknoglobals // compiled once
 var badIndex = regexp.MustCompile(`index file (corrupt|smaller|open failed)|bad (index file|signature|index version)|unknown index entry|index uses`)
@@ -215,9 +224,9 @@ func (s *staging) findNew(ctx context.Context) (seeds []string, err error) {
 const emptyBlob = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
 
 // look looks at the files that are to be taken, and keeps those that can be.
-func (s *staging) look() error {
+func (s *staging) look(partly bool) error {
 	repo := s.tree.repo
-	return repo.user.Do(func() error {
+	err := repo.user.Do(func() error {
 		root, err := os.OpenRoot(s.tree.dir)
 		if err != nil {
 			return err
@@ -238,6 +247,10 @@ func (s *staging) look() error {
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	return s.refuse(partly)
 }
 
 // looked reports whether a file is there, and why it cannot be taken.
@@ -312,9 +325,11 @@ func (s *staging) findLinks(ctx context.Context) error {
 	}
 	var nested []string
 	for _, path := range links {
-		info, err := s.tree.repo.lstat(filepath.Join(s.tree.dir, path, ".git"))
+		full, err := s.isFilled(path)
 		switch {
-		case err != nil || info == nil:
+		case err != nil:
+			return err
+		case !full:
 		case slices.Contains(real, path):
 			s.submodul = append(s.submodul, path)
 		default:
@@ -322,6 +337,24 @@ func (s *staging) findLinks(ctx context.Context) error {
 		}
 	}
 	return s.update(ctx, nested, "--force-remove")
+}
+
+// isFilled reports whether a folder has a repository of its own, and files beside that.
+func (s *staging) isFilled(path string) (bool, error) {
+	dir := filepath.Join(s.tree.dir, path)
+	if info, err := s.tree.repo.lstat(filepath.Join(dir, ".git")); err != nil || info == nil {
+		if errors.Is(err, syscall.ENOTDIR) {
+			err = nil
+		}
+		return false, err
+	}
+	names, err := asuser.Value(s.tree.repo.user, func() ([]string, error) {
+		return regular.Names(dir, 1, func(name string) bool { return name != ".git" })
+	})
+	if errors.Is(err, regular.ErrMany) {
+		err = nil
+	}
+	return len(names) > 0, err
 }
 
 // namedSubmodules returns the folders that .gitmodules names.
