@@ -21,18 +21,18 @@ func (r *Repository) Bundle(ctx context.Context, w io.Writer, branch string, hav
 	if err != nil {
 		return err
 	}
-	revisions := heads + "/" + branch + "\n"
+	revisions := []byte(heads + "/" + branch + "\n")
 	for _, commit := range without {
-		revisions += "^" + commit + "\n"
+		revisions = append(revisions, "^"+commit+"\n"...)
 	}
-	first, err := r.text(ctx, call{args: []string{"rev-list", "--max-count=1", "--stdin"}, input: []byte(revisions)})
+	first, err := r.text(ctx, call{args: []string{"rev-list", "--max-count=1", "--stdin"}, input: revisions})
 	if err != nil {
 		return err
 	}
 	if first == "" {
 		return fmt.Errorf("%s: %w", branch, ErrNothing)
 	}
-	return r.run(ctx, call{args: []string{"bundle", "create", "--quiet", "--version=2", "-", "--stdin"}, input: []byte(revisions), output: w})
+	return r.run(ctx, call{args: []string{"bundle", "create", "--quiet", "--version=2", "-", "--stdin"}, input: revisions, output: w})
 }
 
 // mostHave is how many commits of another side are looked at.

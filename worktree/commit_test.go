@@ -190,13 +190,12 @@ func TestCommitOfWhatCannotBe(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			before, err := r.Begin(t.Context(), "c")
-			if err != nil {
+			if _, err := r.Begin(t.Context(), "c"); err != nil {
 				t.Fatal(err)
 			}
 			tree := add(t, r, "c")
 			write(t, "f", tree.Dir(), "f")
-			before = commit(t, tree).Head
+			before := commit(t, tree).Head
 			write(t, "other", tree.Dir(), "other")
 			c.make(t, tree.Dir())
 			change := worktree.Change{Message: "m", Author: author}

@@ -59,16 +59,17 @@ const strictness = "zeroPaddedFilemode=ignore,missingSpaceBeforeDate=ignore,badT
 
 // environment is all that git has in its environment.
 func environment(program string) []string {
-	env := []string{
-		"PATH=" + filepath.Dir(program) + ":/usr/local/bin:/usr/bin:/bin",
+	env := make([]string, 0, 32+2*len(settings))
+	env = append(env,
+		"PATH="+filepath.Dir(program)+":/usr/local/bin:/usr/bin:/bin",
 		"HOME=/dev/null", "XDG_CONFIG_HOME=/dev/null", "LC_ALL=C", "TZ=UTC", "TERM=dumb",
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_SYSTEM=/dev/null", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_ATTR_NOSYSTEM=1",
 		"GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=false", "SSH_ASKPASS=false", "GIT_EDITOR=false", "GIT_PAGER=cat",
 		"GIT_ALLOW_PROTOCOL=", "GIT_PROTOCOL_FROM_USER=0", "GIT_NO_LAZY_FETCH=1",
 		"GIT_NO_REPLACE_OBJECTS=1", "GIT_OPTIONAL_LOCKS=0", "GIT_LITERAL_PATHSPECS=1",
 		"GIT_DEFAULT_HASH=sha1", "GIT_DEFAULT_REF_FORMAT=files", "GIT_ADVICE=0",
-	}
-	env = append(env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(settings)))
+		fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(settings)),
+	)
 	for i, s := range settings {
 		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, s[0]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i, s[1]))
 	}

@@ -76,7 +76,7 @@ func lastLine(said string) string {
 	return brief.Line(brief.Plain(last), mostLine)
 }
 
-var lockFile = regexp.MustCompile(`Unable to create '([^'\n]+\.lock)': File exists`) //nolint:gochecknoglobals // compiled once
+var lockFile = regexp.MustCompile(`Unable to create '([^'\n]+\.lock)': File exists`)
 
 // lockIn returns the lock that was in git's way, if that is what it has said.
 func lockIn(said string) string {

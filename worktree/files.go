@@ -80,10 +80,6 @@ func (g *git) lstat(path string) (os.FileInfo, error) {
 	return info, err
 }
 
-func (g *git) remove(path string) error {
-	return g.user.Do(func() error { return remove.All(path) })
-}
-
 // removeFile removes a file that may not be there.
 func (g *git) removeFile(path string) error {
 	return g.user.Do(func() error {

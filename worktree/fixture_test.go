@@ -162,12 +162,17 @@ func files(tb testing.TB, r *worktree.Repository, commit string) string {
 	return strings.Join(names, "\n")
 }
 
-// sound sees that git finds nothing wrong in a repository, and that nothing is left in it of what came in.
-func sound(tb testing.TB, r *worktree.Repository) {
+func fsck(tb testing.TB, r *worktree.Repository) {
 	tb.Helper()
 	if out, err := tryGit(r.Dir(), "fsck", "--full", "--strict", "--no-dangling"); err != nil {
 		tb.Errorf("git fsck: %v\n%s", err, out)
 	}
+}
+
+// sound sees that git finds nothing wrong in a repository, and that nothing is left in it of what came in.
+func sound(tb testing.TB, r *worktree.Repository) {
+	tb.Helper()
+	fsck(tb, r)
 	left, _ := filepath.Glob(filepath.Join(r.Dir(), "runtime-incoming", "*"))
 	if len(left) > 0 {
 		tb.Errorf("there is left: %q", left)

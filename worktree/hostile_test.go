@@ -35,7 +35,7 @@ func dangerous(ran string) [][2]string {
 // hooks writes all that git knows.
 func hooks(tb testing.TB, dir, ran string) {
 	tb.Helper()
-	for _, name := range strings.Fields("pre-commit prepare-commit-msg commit-msg post-commit post-checkout post-index-change reference-transaction " +
+	for name := range strings.FieldsSeq("pre-commit prepare-commit-msg commit-msg post-commit post-checkout post-index-change reference-transaction " +
 		"post-rewrite pre-push pre-receive update post-receive post-update push-to-checkout pre-auto-gc fsmonitor-watchman proc-receive") {
 		path := write(tb, "#!/bin/sh\necho "+name+" >>"+ran+"\n", dir, name)
 		if err := os.Chmod(path, 0o755); err != nil {

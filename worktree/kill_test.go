@@ -115,7 +115,7 @@ func otherPart(t *testing.T, part, root, first string) *exec.Cmd {
 // commit that was told.
 func TestKills(t *testing.T) {
 	root, first := scene(t)
-	const rounds = 24
+	const rounds = 12
 	for round := range rounds {
 		cmd := otherPart(t, "work", root, first)
 		var said bytes.Buffer
@@ -153,10 +153,17 @@ func TestKills(t *testing.T) {
 			t.Fatal(err)
 		}
 		absorb(t, r, "main", text)
-		sound(t, r)
+		fsck(t, r)
 		if out := git(t, tree.Dir(), "status", "--porcelain"); out != "" {
 			t.Errorf("round %d: a git of a command's own says %q", round, out)
 		}
+	}
+	killGits(t, root)
+	gone := func() bool {
+		left, _ := filepath.Glob(filepath.Join(openAt(t, filepath.Join(root, "r")).Dir(), "runtime-incoming/*"))
+		return len(left) == 0
+	}
+	for !gone() { // what was killed takes a moment to let go
 	}
 }
 

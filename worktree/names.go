@@ -17,9 +17,9 @@ const (
 )
 
 var (
-	readable   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$`)                    //nolint:gochecknoglobals // compiled once
-	commitName = regexp.MustCompile(`^[0-9a-f]{40}$`)                                                    //nolint:gochecknoglobals // compiled once
-	identity   = regexp.MustCompile(`^([^<>\x00-\x1f\x7f]*[^<>\x00-\x20\x7f]) <([^<>\x00-\x20\x7f]+)>$`) //nolint:gochecknoglobals // compiled once
+	readable   = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$`)
+	commitName = regexp.MustCompile(`^[0-9a-f]{40}$`)
+	identity   = regexp.MustCompile(`^([^<>\x00-\x1f\x7f]*[^<>\x00-\x20\x7f]) <([^<>\x00-\x20\x7f]+)>$`)
 )
 
 // BranchOf is the branch of a conversation. An id that can be a part of a name is kept; of another one it is a hash,

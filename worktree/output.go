@@ -3,8 +3,6 @@ package worktree
 import (
 	"bytes"
 	"errors"
-	"fmt"
-	"io"
 )
 
 // mostSaid is what is kept of the end of what git says on its standard error.
@@ -64,18 +62,4 @@ func (r *records) Write(p []byte) (int, error) {
 		return 0, r.err
 	}
 	return whole, nil
-}
-
-// capped hands on what is written to it, and fails beyond a bound.
-type capped struct {
-	to   io.Writer
-	left int64
-}
-
-func (c *capped) Write(p []byte) (int, error) {
-	if int64(len(p)) > c.left {
-		return 0, fmt.Errorf("%w", ErrTooLarge)
-	}
-	c.left -= int64(len(p))
-	return c.to.Write(p)
 }

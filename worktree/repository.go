@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -57,7 +56,7 @@ func Open(ctx context.Context, config Config) (*Repository, error) {
 	r := &Repository{
 		git: git{
 			program: program, user: config.User,
-			log: cmp.Or(config.Logger, slog.New(slog.NewTextHandler(io.Discard, nil))),
+			log: cmp.Or(config.Logger, slog.New(slog.DiscardHandler)),
 			env: environment(program),
 		},
 		maxFile: cmp.Or(config.MaxFile, MaxFile), remote: slices.Clone(config.Remote),

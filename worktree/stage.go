@@ -29,7 +29,7 @@ type Left struct {
 type FilesError struct{ Left []Left }
 
 func (e *FilesError) Error() string {
-	var texts []string
+	texts := make([]string, 0, len(e.Left))
 	for _, left := range e.Left {
 		texts = append(texts, fmt.Sprintf("%s: %v", brief.Named(left.Path), left.Why))
 	}
@@ -38,7 +38,7 @@ func (e *FilesError) Error() string {
 
 // Unwrap are the reasons.
 func (e *FilesError) Unwrap() []error {
-	var all []error
+	all := make([]error, 0, len(e.Left))
 	for _, left := range e.Left {
 		all = append(all, left.Why)
 	}
@@ -121,7 +121,6 @@ func (s *staging) refuse(partly bool) error {
 	return &FilesError{Left: s.left[:min(len(s.left), mostNamed)]}
 }
 
-//nolint:gochecknoglobals // compiled once
 var badIndex = regexp.MustCompile(`index file (corrupt|smaller|open failed)|bad (index file|signature|index version)|unknown index entry|index uses`)
 
 // begin reads the index. One that is gone or broken is made anew: it has nothing that is not in the files and the branch.
@@ -284,7 +283,7 @@ func reason(err error) error {
 }
 
 // ignoring is what git says of a name that it does not take, and goes on.
-var ignoring = regexp.MustCompile(`(?m)^Ignoring path (.+)$`) //nolint:gochecknoglobals // compiled once
+var ignoring = regexp.MustCompile(`(?m)^Ignoring path (.+)$`)
 
 var errName = errors.New("git has no files of such names")
 
@@ -319,7 +318,7 @@ func (s *staging) findLinks(ctx context.Context) error {
 	if err != nil || len(links) == 0 {
 		return err
 	}
-	real, err := s.namedSubmodules(ctx)
+	named, err := s.namedSubmodules(ctx)
 	if err != nil {
 		return err
 	}
@@ -330,7 +329,7 @@ func (s *staging) findLinks(ctx context.Context) error {
 		case err != nil:
 			return err
 		case !full:
-		case slices.Contains(real, path):
+		case slices.Contains(named, path):
 			s.submodul = append(s.submodul, path)
 		default:
 			nested = append(nested, path)

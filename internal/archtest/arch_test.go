@@ -45,6 +45,7 @@ var allowed = map[string][]string{
 	"executor/codex/leftovers":       {"appserver", "executor/codex/child", "executor/codex/inquiry", "internal/asuser", "internal/sleep"},
 	"executor/codex":                 {"agent", "appserver", "executor", "executor/codex/ask", "executor/codex/child", "executor/codex/failure", "executor/codex/inquiry", "executor/codex/items", "executor/codex/leftovers", "executor/codex/login", "executor/codex/rollout", "executor/codex/sandbox", "executor/codex/told", "internal/alarm", "internal/asuser", "internal/brief", "internal/insist", "internal/sleep", "internal/within"},
 	"machine/wire":                   {},
+	"worktree":                       {"internal/asuser", "internal/brief", "internal/regular", "internal/remove", "internal/sleep", "internal/whole", "internal/within"},
 	"store":                          {},
 	"tasks":                          {"agent", "executor", "internal/brief", "internal/peerwords", "internal/slowlock", "store", "tasks/attach", "tasks/codec", "tasks/feed", "tasks/keys", "tasks/late", "tasks/notify", "tasks/origin", "tasks/overrides", "tasks/progress", "tasks/prompt", "tasks/push", "tasks/refusal", "tasks/reply", "tasks/requests", "tasks/sizes"},
 	"tasks/feed":                     {"tasks/keys", "tasks/sizes"},
