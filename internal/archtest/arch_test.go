@@ -56,6 +56,7 @@ var allowed = map[string][]string{
 	"machine/identity":               {"internal/regular", "internal/sleep", "internal/whole", "machine/wire"},
 	"machine/execs":                  {"internal/asuser", "internal/commands", "internal/remove", "internal/sleep", "machine/tenancy", "preflight"},
 	"machine/places":                 {"internal/asuser", "internal/regular", "internal/within", "machine/wire"},
+	"worktree":                       {"internal/asuser", "internal/brief", "internal/regular", "internal/remove", "internal/sleep", "internal/whole", "internal/within"},
 	"store":                          {},
 	"tasks":                          {"agent", "executor", "internal/brief", "internal/peerwords", "internal/slowlock", "store", "tasks/attach", "tasks/codec", "tasks/feed", "tasks/keys", "tasks/late", "tasks/notify", "tasks/origin", "tasks/overrides", "tasks/progress", "tasks/prompt", "tasks/push", "tasks/refusal", "tasks/reply", "tasks/requests", "tasks/sizes"},
 	"tasks/feed":                     {"tasks/keys", "tasks/sizes"},
