@@ -18,8 +18,8 @@ import (
 // machinesToken is the token of all machines of a test.
 const machinesToken = "correct-horse-battery-staple"
 
-// A member is a machine that runtimes have in their lists.
-type member struct {
+// A fleetMachine is a machine that runtimes have in their lists.
+type fleetMachine struct {
 	*progtest.Program
 	name, at string
 }
@@ -27,19 +27,19 @@ type member struct {
 var joinLine = regexp.MustCompile(`"machine":"(https://[^"]+)"`)
 
 // startMember starts a machine on a folder.
-func startMember(t *testing.T, name, root string, extra ...string) *member {
+func startMember(t *testing.T, name, root string, extra ...string) *fleetMachine {
 	t.Helper()
 	settings := append([]string{
 		"RUNTIME_MACHINE_NAME=" + name, "RUNTIME_MACHINE_ROOT=" + root, "RUNTIME_MACHINE_TOKEN=" + machinesToken,
 		"RUNTIME_MACHINE_ADDR=" + progtest.FreeAddr(t), "CODEX_BIN=" + codextest.Bin(t),
 	}, extra...)
-	m := &member{Program: progtest.Launch(t, binary, []string{"machine"}, settings...), name: name}
+	m := &fleetMachine{Program: progtest.Launch(t, binary, []string{"machine"}, settings...), name: name}
 	m.listens(t)
 	return m
 }
 
 // listens waits until the machine does.
-func (m *member) listens(t *testing.T) {
+func (m *fleetMachine) listens(t *testing.T) {
 	t.Helper()
 	m.AwaitListening()
 	at := joinLine.FindStringSubmatch(m.Log())
@@ -50,17 +50,17 @@ func (m *member) listens(t *testing.T) {
 }
 
 // restarts starts a machine again where it was.
-func (m *member) restarts(t *testing.T) {
+func (m *fleetMachine) restarts(t *testing.T) {
 	t.Helper()
 	m.Program = m.Relaunch()
 	m.listens(t)
 }
 
 // startOnMachines starts a runtime whose commands run on machines that share its working directory.
-func startOnMachines(t *testing.T, names []string, extra ...string) (*program, map[string]*member) {
+func startOnMachines(t *testing.T, names []string, extra ...string) (*program, map[string]*fleetMachine) {
 	t.Helper()
 	work := codextest.Dir(t, "work")
-	all, list := map[string]*member{}, []string{}
+	all, list := map[string]*fleetMachine{}, []string{}
 	for _, name := range names {
 		all[name] = startMember(t, name, work)
 		list = append(list, all[name].at)
