@@ -125,7 +125,7 @@ func (d *double) EndCommands(context.Context, []wire.Command) ([]wire.Command, e
 	return nil, errNotHere
 }
 func (d *double) Forget(context.Context, string) error { return errNotHere }
-func (d *double) Absorb(context.Context, string, io.Reader) (p wire.Place, err error) {
+func (d *double) Absorb(context.Context, string, string, io.Reader) (p wire.Place, err error) {
 	return p, errNotHere
 }
 func (d *double) Read(context.Context, string, string) (io.ReadCloser, error) { return nil, errNotHere }

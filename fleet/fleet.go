@@ -56,17 +56,17 @@ type Fleet struct {
 	log    *slog.Logger
 	epoch  *atomic.Int64
 	placer *placement.Placer
+	files  files
 	ctx    context.Context // ends with Close
 	stop   context.CancelFunc
 	wg     sync.WaitGroup
 
 	mu       sync.Mutex // guards the fields below
 	members  map[string]*member
-	trouble  error                    // of the roster
-	waiting  map[string]*waiting      // conversations that ask for a turn
-	recorded map[string]string        // as the journal has it
-	kept     map[string]chan struct{} // conversations whose files are being kept; closed when they are
-	news     chan struct{}            // closed, and made anew, at each change
+	trouble  error               // of the roster
+	waiting  map[string]*waiting // conversations that ask for a turn
+	recorded map[string]string   // as the journal has it
+	news     chan struct{}       // closed, and made anew, at each change
 }
 
 // settleTime is what machines have to report after a start, until those that the journal alone knows are taken for gone.
@@ -86,7 +86,7 @@ func New(ctx context.Context, cfg Config) (*Fleet, error) {
 	}
 	f := &Fleet{
 		cfg: cfg, log: cfg.Logger, epoch: cfg.Epoch, placer: placement.New(),
-		recorded: known, members: map[string]*member{}, waiting: map[string]*waiting{}, kept: map[string]chan struct{}{}, news: make(chan struct{}),
+		recorded: known, members: map[string]*member{}, waiting: map[string]*waiting{}, news: make(chan struct{}),
 	}
 	f.epoch.Store(time.Now().UnixNano())
 	for conversation, machine := range known {

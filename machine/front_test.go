@@ -53,7 +53,7 @@ func TestSharedPlaces(t *testing.T) {
 			t.Errorf("a place in %q: %q, want %q", dir, code, want)
 		}
 	}
-	c.refused(http.MethodPut, "/v1/places/p2", wire.Want{Files: wire.FilesGit}, http.StatusBadRequest, wire.CodeFiles)
+	c.refused(http.MethodPut, "/v1/places/p2", wire.Want{Files: wire.FilesGit}, http.StatusBadRequest, wire.CodeInvalid)
 	c.refused(http.MethodPut, "/v1/places/p2", wire.Want{}, http.StatusBadRequest, wire.CodeFiles)
 	c.refused(http.MethodPut, "/v1/places/..p", shared(root), http.StatusBadRequest, wire.CodeInvalid)
 	c.must(http.MethodPut, file("p1", "made/for/it"), []byte("text"), nil)

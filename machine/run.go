@@ -24,7 +24,7 @@ func Run(ctx context.Context, cfg Config) error {
 		return err
 	}
 	defer release()
-	m, err := build(cfg, id)
+	m, err := build(ctx, cfg, id)
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ type machine struct {
 	healer *healer
 }
 
-func build(cfg Config, id *identity.Identity) (*machine, error) {
+func build(ctx context.Context, cfg Config, id *identity.Identity) (*machine, error) {
 	m := newMetrics()
 	servers := execs.New(execs.Config{
 		Machine: id.ID, Bin: cfg.Bin, Env: cfg.Env, Home: filepath.Join(cfg.State, "codex"), User: cfg.User,
@@ -68,7 +68,7 @@ func build(cfg Config, id *identity.Identity) (*machine, error) {
 		Begin: func(runtime string, changed func()) tenancy.Work { return servers.Begin(runtime, changed) },
 	})
 	m.of(tenants)
-	known := places.New(places.Config{Root: cfg.Root, User: cfg.User, Trees: cfg.Trees})
+	known := places.New(places.Config{Root: cfg.Root, User: cfg.User, Trees: openTrees(ctx, cfg)})
 	f := &front{
 		token: id.Token, refusals: refusals.New(refusals.Config{Logger: cfg.Logger}), tenants: tenants, servers: servers, places: known,
 		drain: openDrain(cfg.State, tenants), about: newAbout(cfg, known.Files()), metrics: m, log: cfg.Logger,

@@ -47,7 +47,7 @@ func New(cfg Config) *Client {
 	c.tls.NextProtos = []string{"http/1.1"}
 	c.http = &http.Client{Transport: stayhttp.Transport{Via: &http.Transport{
 		DialTLSContext:      func(ctx context.Context, _, _ string) (net.Conn, error) { return c.Dial(ctx) },
-		MaxIdleConnsPerHost: 4, IdleConnTimeout: 90 * time.Second, ResponseHeaderTimeout: callTimeout,
+		MaxIdleConnsPerHost: 4, IdleConnTimeout: 90 * time.Second,
 	}}}
 	return c
 }
@@ -113,7 +113,7 @@ func (c *Client) call(ctx context.Context, method, path string, asked, answer an
 }
 
 // send makes a request, and returns the answer if it is none of refusal.
-func (c *Client) send(ctx context.Context, method, path string, body io.Reader) (*http.Response, error) {
+func (c *Client) send(ctx context.Context, method, path string, body io.Reader, header ...string) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, method, "https://"+c.cfg.Address+path, body)
 	if err != nil {
 		return nil, fmt.Errorf("ask a machine: %w", err)
@@ -121,6 +121,9 @@ func (c *Client) send(ctx context.Context, method, path string, body io.Reader) 
 	c.Sign(r)
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
 	}
 	got, err := c.http.Do(r)
 	if err != nil {

@@ -22,8 +22,8 @@ func (e *Refused) Error() string { return e.Message }
 
 // Trees are worktrees of git, each a place of one runtime. What a place is called is letters, digits and dashes.
 type Trees interface {
-	// Open makes a place, or returns the one that is there.
-	Open(ctx context.Context, runtime, place string) (wire.Place, error)
+	// Open makes a place for a branch, or returns the one that is there.
+	Open(ctx context.Context, runtime, place, branch string) (wire.Place, error)
 	// Absorb takes a bundle into the branch of a place, which stands at head then, and so do its files.
 	Absorb(ctx context.Context, runtime, place, head string, bundle io.Reader) (wire.Place, error)
 	// Commit commits what has changed in a place, and returns a bundle of what is new since what the runtime has,
@@ -73,7 +73,7 @@ func (p *Places) Open(ctx context.Context, runtime, place string, want wire.Want
 	case want.Files == wire.FilesShared:
 		return p.share(key{runtime, place}, want.Dir)
 	case want.Files == wire.FilesGit && p.cfg.Trees != nil:
-		return p.cfg.Trees.Open(ctx, runtime, place)
+		return p.cfg.Trees.Open(ctx, runtime, place, want.Branch)
 	}
 	return wire.Place{}, &Refused{wire.CodeFiles, fmt.Sprintf("this machine has no places with files %q, but %q", want.Files, p.Files())}
 }
