@@ -54,7 +54,8 @@ type machine struct {
 }
 
 func build(cfg Config, id *identity.Identity) (*machine, error) {
-	m := newMetrics()
+	var tenants *tenancy.Tenants
+	m := openMetrics(func() *tenancy.Tenants { return tenants })
 	servers := execs.New(execs.Config{
 		Machine: id.ID, Bin: cfg.Bin, Env: cfg.Env, Home: filepath.Join(cfg.State, "codex"), User: cfg.User,
 		Started: m.execStarts.Inc, Ended: func(n int) { m.ended.Add(float64(n)) }, Logger: cfg.Logger,
@@ -63,11 +64,10 @@ func build(cfg Config, id *identity.Identity) (*machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	tenants := tenancy.New(tenancy.Config{
+	tenants = tenancy.New(tenancy.Config{
 		Turns: cfg.Turns, Logger: cfg.Logger,
 		Begin: func(runtime string, changed func()) tenancy.Work { return servers.Begin(runtime, changed) },
 	})
-	m.of(tenants)
 	known := places.New(places.Config{Root: cfg.Root, User: cfg.User, Trees: cfg.Trees})
 	f := &front{
 		token: id.Token, refusals: refusals.New(refusals.Config{Logger: cfg.Logger}), tenants: tenants, servers: servers, places: known,
