@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -278,6 +279,7 @@ func TestExecServerKilled(t *testing.T) {
 	if alive() {
 		t.Error("a command outlives its exec-server")
 	}
+	wait(t, "what has lost its parent to be reaped", func() bool { return len(zombies()) == 0 })
 	argv, alive = g.command("again")
 	c.exec().start("p1", argv)
 	wait(t, "another command", alive)
@@ -291,4 +293,14 @@ func realBin(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// zombies are the children of this process that have ended and were not reaped.
+func zombies() (pids []int) {
+	for _, pid := range progtest.Descendants(os.Getpid()) {
+		if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil && strings.Contains(string(stat), ") Z ") {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
 }

@@ -54,7 +54,8 @@ type machine struct {
 }
 
 func build(ctx context.Context, cfg Config, id *identity.Identity) (*machine, error) {
-	m := newMetrics()
+	var tenants *tenancy.Tenants
+	m := openMetrics(func() *tenancy.Tenants { return tenants })
 	servers := execs.New(execs.Config{
 		Machine: id.ID, Bin: cfg.Bin, Env: cfg.Env, Home: filepath.Join(cfg.State, "codex"), User: cfg.User,
 		Started: m.execStarts.Inc, Ended: func(n int) { m.ended.Add(float64(n)) }, Logger: cfg.Logger,
@@ -63,12 +64,13 @@ func build(ctx context.Context, cfg Config, id *identity.Identity) (*machine, er
 	if err != nil {
 		return nil, err
 	}
-	tenants := tenancy.New(tenancy.Config{
+	tenants = tenancy.New(tenancy.Config{
 		Turns: cfg.Turns, Logger: cfg.Logger,
 		Begin: func(runtime string, changed func()) tenancy.Work { return servers.Begin(runtime, changed) },
 	})
-	m.of(tenants)
-	known := places.New(places.Config{Root: cfg.Root, User: cfg.User, Trees: openTrees(ctx, cfg)})
+func build(ctx context.Context, cfg Config, id *identity.Identity) (*machine, error) {
+	var tenants *tenancy.Tenants
+	m := openMetrics(func() *tenancy.Tenants { return tenants })
 	f := &front{
 		token: id.Token, refusals: refusals.New(refusals.Config{Logger: cfg.Logger}), tenants: tenants, servers: servers, places: known,
 		drain: openDrain(cfg.State, tenants), about: newAbout(cfg, known.Files()), metrics: m, log: cfg.Logger,

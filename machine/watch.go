@@ -17,7 +17,7 @@ func (f *front) watch(w http.ResponseWriter, r *http.Request, stay *tenancy.Stay
 	rc := http.NewResponseController(w)
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	w.Header().Set("Cache-Control", "no-store")
-	_ = rc.SetReadDeadline(time.Time{}) // it says no more
+	w.Header().Set("Connection", "close") // it has no patience any more
 	beat := time.NewTicker(wire.Beat)
 	defer beat.Stop()
 	for {
