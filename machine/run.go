@@ -68,9 +68,7 @@ func build(ctx context.Context, cfg Config, id *identity.Identity) (*machine, er
 		Turns: cfg.Turns, Logger: cfg.Logger,
 		Begin: func(runtime string, changed func()) tenancy.Work { return servers.Begin(runtime, changed) },
 	})
-func build(ctx context.Context, cfg Config, id *identity.Identity) (*machine, error) {
-	var tenants *tenancy.Tenants
-	m := openMetrics(func() *tenancy.Tenants { return tenants })
+	known := places.New(places.Config{Root: cfg.Root, User: cfg.User, Trees: openTrees(ctx, cfg)})
 	f := &front{
 		token: id.Token, refusals: refusals.New(refusals.Config{Logger: cfg.Logger}), tenants: tenants, servers: servers, places: known,
 		drain: openDrain(cfg.State, tenants), about: newAbout(cfg, known.Files()), metrics: m, log: cfg.Logger,
