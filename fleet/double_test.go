@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"slices"
@@ -40,7 +41,6 @@ type double struct {
 	epochs  []int64
 	begun   []string
 	ended   []string
-	tell    func(wire.Status)
 	broken  chan struct{} // closed when the connection breaks
 	epoch   *atomic.Int64
 }
@@ -162,11 +162,7 @@ type journal struct {
 func (j *journal) Placements(context.Context) (map[string]string, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	at := map[string]string{}
-	for c, m := range j.at {
-		at[c] = m
-	}
-	return at, nil
+	return maps.Clone(j.at), nil
 }
 
 func (j *journal) RecordPlacement(_ context.Context, conversation, machine string) error {
@@ -191,7 +187,7 @@ func simulated(t *testing.T, names []string, test func(r *rig)) {
 		r := &rig{T: t, journal: &journal{at: map[string]string{}}, on: map[string]*double{}}
 		r.open(names)
 		defer func() {
-			if err := r.Fleet.Close(); err != nil {
+			if err := r.Close(); err != nil {
 				t.Error(err)
 			}
 		}()

@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -177,10 +178,8 @@ func (f *Fleet) changed(m *member) {
 
 // usable has a machine be in trouble that does not have what is needed here.
 func (f *Fleet) usable(s wire.Status) wire.Status {
-	for _, files := range s.Files {
-		if files == f.cfg.Files {
-			return s
-		}
+	if slices.Contains(s.Files, f.cfg.Files) {
+		return s
 	}
 	s.Trouble = "it has no files of the kind " + f.cfg.Files + " (RUNTIME_MACHINES_FILES)"
 	return s

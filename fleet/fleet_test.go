@@ -168,7 +168,7 @@ func TestRestart(t *testing.T) {
 		for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
 			before[name] = r.take(name).On().Machine
 		}
-		if err := r.Fleet.Close(); err != nil {
+		if err := r.Close(); err != nil {
 			r.Error(err)
 		}
 		r.open(names)

@@ -79,7 +79,6 @@ type machines struct {
 	mu   sync.Mutex
 	on   []*machine
 	left []string
-	busy chan struct{} // not closed while none has room; nil for room
 }
 
 // Take implements [place.Machines], as does Reset.

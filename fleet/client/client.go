@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"strconv"
@@ -113,7 +114,12 @@ func (c *Client) call(ctx context.Context, method, path string, asked, answer an
 }
 
 // send makes a request, and returns the answer if it is none of refusal.
-func (c *Client) send(ctx context.Context, method, path string, body io.Reader, header ...string) (*http.Response, error) {
+func (c *Client) send(ctx context.Context, method, path string, body io.Reader) (*http.Response, error) {
+	return c.sendWith(ctx, method, path, body, nil)
+}
+
+// sendWith is send with further headers.
+func (c *Client) sendWith(ctx context.Context, method, path string, body io.Reader, header http.Header) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, method, "https://"+c.cfg.Address+path, body)
 	if err != nil {
 		return nil, fmt.Errorf("ask a machine: %w", err)
@@ -122,9 +128,7 @@ func (c *Client) send(ctx context.Context, method, path string, body io.Reader, 
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}
-	for i := 0; i < len(header); i += 2 {
-		r.Header.Set(header[i], header[i+1])
-	}
+	maps.Copy(r.Header, header)
 	got, err := c.http.Do(r)
 	if err != nil {
 		return nil, err

@@ -39,9 +39,6 @@ type Trees struct {
 
 type key struct{ runtime, place string }
 
-// excluded are what runtimes put into places that is not the conversation's work.
-var excluded = []string{"/" + wire.Staged + "/"}
-
 // New returns the trees of a machine. Without git there are none.
 func New(ctx context.Context, cfg Config) (*Trees, error) {
 	if err := os.MkdirAll(cfg.Repositories, 0o711); err != nil { //nolint:gosec // another user goes through it to its own
@@ -56,7 +53,7 @@ func New(ctx context.Context, cfg Config) (*Trees, error) {
 }
 
 func (t *Trees) config(of string) worktree.Config {
-	return worktree.Config{Dir: filepath.Join(t.cfg.Repositories, of+".git"), User: t.cfg.User, Exclude: excluded, Logger: t.cfg.Logger}
+	return worktree.Config{Dir: filepath.Join(t.cfg.Repositories, of+".git"), User: t.cfg.User, Exclude: []string{"/" + wire.Staged + "/"}, Logger: t.cfg.Logger}
 }
 
 // repository is that of a runtime.
