@@ -13,7 +13,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 )
 
-// Absorb takes a bundle in, of which it reads limit bytes at most, and has the branch stand where the bundle's branch of
+// Absorb takes a bundle in, of which it reads limit bytes at most (the reader has to end with the context), and has the branch stand where the bundle's branch of
 // that name does. What the branch had and the bundle does not is kept below refs/replaced/<branch>. Other branches of the
 // bundle are not taken. Its objects come into the repository after all of them were checked: a bundle that is cut
 // ([ErrInvalid]), larger ([ErrTooLarge]), that breaks the rules of git fsck, or builds on what is not here

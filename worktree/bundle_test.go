@@ -197,3 +197,20 @@ func size(tb testing.TB, dir string) (n int64) {
 	}
 	return n
 }
+
+// TestAbsorbOfWhatIsNotWhole: a branch at a commit that is here, and of which something is missing.
+func TestAbsorbOfWhatIsNotWhole(t *testing.T) {
+	src, r := operators(t), open(t)
+	path := filepath.Join(t.TempDir(), "b")
+	git(t, src, "bundle", "create", path, "main")
+	_, pack, _ := strings.Cut(read(t, path), "\n\n")
+	lone := write(t, "tree "+strings.Repeat("1", 40)+"\nauthor a <a@b> 1 +0000\ncommitter a <a@b> 1 +0000\n\nx\n", t.TempDir(), "commit")
+	head := git(t, r.Dir(), "hash-object", "-t", "commit", "-w", "--literally", lone)
+	text := "# v2 git bundle\n" + head + " refs/heads/main\n\n" + pack
+	if _, err := r.Absorb(t.Context(), strings.NewReader(text), "main", 1<<20); !errors.Is(err, worktree.ErrInvalid) {
+		t.Errorf("%v", err)
+	}
+	if headOf(t, r, "main") != "" {
+		t.Error("there is a branch")
+	}
+}

@@ -44,7 +44,7 @@ const mostNamed = 20
 
 // Import fetches a branch of another repository into the branch as: by its name, or the one that is checked out there
 // where ref is empty. The other one is named by a path, with a working copy or without, or by a URL (https, http, ssh,
-// git). Nothing of what stands in it is run. A path at which there is no repository is [ErrNoRepository], one without a
+// git); a path is read as the user of the repository. Nothing of what stands in it is run. A path at which there is no repository is [ErrNoRepository], one without a
 // commit [ErrNoCommit]: see [Repository.Begin]. What the branch had before is kept as by [Repository.Absorb].
 func (r *Repository) Import(ctx context.Context, from, ref, as string) (Imported, error) {
 	if err := checkBranch(as); err != nil {
@@ -90,10 +90,14 @@ func (r *Repository) importFrom(ctx context.Context, src source, ref, as string)
 		return done, err
 	}
 	defer held.free()
-	if done.Shallow = shallow != ""; done.Shallow {
+	done.Head, done.Shallow = fetched, shallow != ""
+	switch {
+	case done.Shallow:
 		done.Head, err = r.withoutHistory(ctx, q, held, fetched)
-	} else {
-		done.Head, err = fetched, q.accept()
+	case src.remote: // a server that only has files is read object by object, without any check
+		err = r.repack(ctx, q, fetched)
+	default:
+		err = q.accept()
 	}
 	if err != nil {
 		return done, err
@@ -119,15 +123,14 @@ func (r *Repository) fetch(ctx context.Context, q *quarantine, src source, ref s
 	if ref == "" {
 		ref = "HEAD"
 	}
-	args := []string{
-		"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-maintenance", "--update-shallow",
-		"--upload-pack=git -c 'safe.directory=*' upload-pack", "--", src.name, "+" + ref + ":refs/heads/in",
-	}
-	c := call{args: args, repo: repo, env: append(q.env(), "GIT_ALLOW_PROTOCOL="+src.protocol), held: q.hold()}
+	c := call{repo: repo, env: append(q.env(), "GIT_ALLOW_PROTOCOL="+src.protocol), held: q.hold()}
+	c.args = []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-maintenance", "--update-shallow"}
 	if src.remote {
-		c.args[len(args)-4] = "--upload-pack=git-upload-pack"
 		c.env = append(c.env, r.remote...)
+	} else { // it may be another user's, which git would have to be told in a file
+		c.args = append(c.args, "--upload-pack=git -c 'safe.directory=*' upload-pack")
 	}
+	c.args = append(c.args, "--", src.name, "+"+ref+":refs/heads/in")
 	_, err := r.text(ctx, c)
 	switch {
 	case strings.Contains(saidIn(err), "couldn't find remote ref") && ref == "HEAD":
@@ -154,27 +157,34 @@ func (r *Repository) withoutHistory(ctx context.Context, q *quarantine, held *ho
 	if err != nil {
 		return "", err
 	}
+	if err := r.repack(ctx, q, tree); err != nil {
+		return "", err
+	}
+	return r.commitTree(ctx, held, tree, nil, "The files of "+commit+", without their history", "runtime <runtime@localhost>", when)
+}
+
+// repack takes an object into the repository with all that it leads to, with all checks.
+func (r *Repository) repack(ctx context.Context, q *quarantine, object string) error {
 	files, err := r.quarantine()
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer files.discard()
 	pack, err := create(r.user, files.path("pack"))
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer pack.Close()
-	c := inside("pack-objects", "--quiet", "--revs", "--stdout", "--no-reuse-delta")
-	c.input, c.output = []byte(tree+"\n"), pack
+	c := call{
+		args: []string{"pack-objects", "--quiet", "--local", "--revs", "--stdout"}, input: []byte(object + "\n"), output: pack,
+		repo: q.path("repo"), env: q.env(), held: q.hold(),
+	}
 	if err := r.run(ctx, c); err != nil {
-		return "", err
+		return err
 	}
 	c = call{args: []string{"index-pack", "--stdin", "--strict=" + strictness}, file: pack, env: files.env(), held: files.hold()}
 	if _, err := r.text(ctx, c); err != nil {
-		return "", err
+		return err
 	}
-	if err := files.accept(); err != nil {
-		return "", err
-	}
-	return r.commitTree(ctx, held, tree, nil, "The files of "+commit+", without their history", "runtime <runtime@localhost>", when)
+	return files.accept()
 }

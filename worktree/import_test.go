@@ -2,6 +2,8 @@ package worktree_test
 
 import (
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -63,6 +65,36 @@ func TestImportOfWhatIsNone(t *testing.T) {
 		if headOf(t, r, "in") != "" {
 			t.Errorf("%s: there is a branch", c.name)
 		}
+	}
+	sound(t, r)
+}
+
+// TestImportByURL, with the variables that are for such places alone.
+func TestImportByURL(t *testing.T) {
+	bare := filepath.Join(t.TempDir(), "bare.git")
+	src := operators(t)
+	git(t, src, "clone", "--quiet", "--bare", src, bare)
+	git(t, bare, "update-server-info")
+	asked := make(chan string, 100)
+	files := http.FileServer(http.Dir(filepath.Dir(bare)))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- r.UserAgent()
+		files.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	r, err := worktree.Open(t.Context(), worktree.Config{Dir: filepath.Join(t.TempDir(), "r"), Remote: []string{"GIT_HTTP_USER_AGENT=by a variable"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := r.Import(t.Context(), server.URL+"/bare.git", "main", "in")
+	if err != nil || got.Head != git(t, src, "rev-parse", "HEAD") || headOf(t, r, "in") != got.Head {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if again, err := r.Import(t.Context(), server.URL+"/bare.git", "main", "again"); err != nil || again.Head != got.Head {
+		t.Errorf("again: %+v, %v", again, err)
+	}
+	if agent := <-asked; agent != "by a variable" {
+		t.Errorf("it was asked by %q", agent)
 	}
 	sound(t, r)
 }

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -106,7 +107,7 @@ func scene(t *testing.T) (root, first string) {
 
 func otherPart(t *testing.T, part, root, first string) *exec.Cmd {
 	t.Helper()
-	cmd := exec.Command("/proc/self/exe")
+	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), partVariable+"="+part, dirVariable+"="+root, "WORKTREE_TEST_FIRST="+first)
 	return cmd
 }
@@ -246,6 +247,9 @@ func TestLocksLeft(t *testing.T) {
 
 // TestLockInUse is not taken from the git that a command has started, nor from one of ours that outlives us.
 func TestLockInUse(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("who has a file open is not known here")
+	}
 	r, tree := begun(t, "c")
 	write(t, "x", tree.Dir(), "f")
 	change := worktree.Change{Message: "m", Author: author}
@@ -326,6 +330,46 @@ func TestContextEnds(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	if done := commit(t, tree); !done.Changed { // which waits for all that has the lock
+		t.Errorf("%+v", done)
+	}
+}
+
+// TestGitOutlivesUs: what a killed process has started keeps its branch, until it has ended.
+func TestGitOutlivesUs(t *testing.T) {
+	root, first := scene(t)
+	dir := t.TempDir()
+	begun, goOn := filepath.Join(dir, "begun"), filepath.Join(dir, "go-on")
+	script := write(t, "#!/bin/sh\ncase \"$1\" in commit-tree) echo begun >"+begun+"; read -r line <"+goOn+";; esac\nexec /usr/bin/git \"$@\"\n", dir, "git")
+	chmod(t, 0o755, script)
+	for _, pipe := range []string{begun, goOn} {
+		if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := otherPart(t, "work", root, first)
+	cmd.Env = append(cmd.Env, "PATH="+dir+":"+os.Getenv("PATH"))
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.ReadFile(begun); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Process.Kill() // it runs
+	_ = cmd.Wait()
+	r := openAt(t, filepath.Join(root, "r"))
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if _, err := r.Add(ctx, "c", filepath.Join(root, "tree")); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("its git is at work: %v", err)
+	}
+	if err := os.WriteFile(goOn, []byte("\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tree, err := r.Add(t.Context(), "c", filepath.Join(root, "tree"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done := commit(t, tree); !done.Changed {
 		t.Errorf("%+v", done)
 	}
 }

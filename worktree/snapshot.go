@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -34,6 +35,9 @@ func (t *Tree) Diff(ctx context.Context, w io.Writer, since string) error {
 	defer held.free()
 	if err := t.check(); err != nil {
 		return err
+	}
+	if known, err := t.repo.known(ctx, since); err != nil || !known {
+		return errors.Join(err, fmt.Errorf("the commit %s is not here: %w", since, ErrMissing))
 	}
 	q, err := t.repo.quarantine()
 	if err != nil {

@@ -59,6 +59,9 @@ func (t *Tree) Remove(ctx context.Context) error {
 // Exclude has no commit of the tree take untracked files that patterns match, as in a .gitignore; none has it take all.
 // Commands that use git in the tree do not see them: see [Config.Exclude].
 func (t *Tree) Exclude(list ...string) error {
+	if err := t.check(); err != nil {
+		return err
+	}
 	return t.repo.write(filepath.Join(t.admin, excludeFile), patterns(list))
 }
 

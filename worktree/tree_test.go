@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -305,6 +306,38 @@ func TestTreesShareObjects(t *testing.T) {
 		if got := git(t, r.Dir(), "show", tree.Branch()+":mine"); got != fmt.Sprint(i) {
 			t.Errorf("%d has %q", i, got)
 		}
+	}
+	sound(t, r)
+}
+
+// TestTidy packs anew, and takes nothing away.
+func TestTidy(t *testing.T) {
+	r, tree := begun(t, "c")
+	write(t, "1", tree.Dir(), "f")
+	first := commit(t, tree).Head
+	for i := range 60 {
+		write(t, fmt.Sprint(i), tree.Dir(), "f")
+		head := commit(t, tree).Head
+		if out, err := exec.Command("sh", "-c", "cd "+r.Dir()+" && echo "+head+" | git pack-objects -q objects/pack/pack").CombinedOutput(); err != nil {
+			t.Fatalf("%v %s", err, out)
+		}
+	}
+	head := headOf(t, r, "c")
+	if err := r.Branch(t.Context(), "c", first); err != nil { // the others are kept by a ref
+		t.Fatal(err)
+	}
+	removeAll(t, tree.Dir())
+	if err := r.Tidy(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if packs, _ := filepath.Glob(filepath.Join(r.Dir(), "objects/pack/*.pack")); len(packs) > 2 {
+		t.Errorf("there are %d packs", len(packs))
+	}
+	if kept := git(t, r.Dir(), "rev-parse", "refs/replaced/c/"+head[:12]); kept != head {
+		t.Errorf("kept is %s", kept)
+	}
+	if again, err := r.Add(t.Context(), "c", tree.Dir()); err != nil || read(t, again.Dir(), "f") != "1" {
+		t.Error(err)
 	}
 	sound(t, r)
 }
