@@ -178,6 +178,38 @@ type rig struct {
 	*fleet.Fleet
 	*journal
 	on map[string]*double
+
+	relist chan string
+}
+
+// list has other machines be in the list, with doubles for those that are new.
+func (r *rig) list(spec string) {
+	r.relist <- spec
+	synctest.Wait()
+}
+
+// relisted is a list that tests change.
+type relisted struct{ *rig }
+
+func (relisted) String() string { return "a list" }
+
+func (l relisted) Run(ctx context.Context, tell func([]roster.Entry, error)) {
+	for {
+		select {
+		case spec := <-l.relist:
+			source, err := roster.Parse(spec)
+			if err != nil {
+				panic(err)
+			}
+			once, cancel := context.WithCancel(ctx)
+			source.Run(once, func(entries []roster.Entry, err error) {
+				tell(entries, err)
+				cancel()
+			})
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // simulated tests a fleet in simulated time.
@@ -206,18 +238,20 @@ func (r *rig) open(names []string) {
 		}
 		r.on[name].epoch = epoch
 	}
-	source, err := roster.Parse(spec)
-	if err != nil {
-		r.Fatal(err)
-	}
+	r.relist = make(chan string, 1)
+	r.relist <- spec
 	cfg := fleet.Listening(fleet.Config{
-		Source: source, Epoch: epoch, Files: wire.FilesShared, Dir: "/work", Wait: time.Minute, Journal: r.journal,
+		Source: relisted{r}, Epoch: epoch, Files: wire.FilesShared, Dir: "/work", Wait: time.Minute, Journal: r.journal,
 		Logger: slog.New(slog.NewTextHandler(r.Output(), nil)),
 		Connect: func(e roster.Entry) (fleet.Machine, error) {
 			host, _, err := net.SplitHostPort(e.Address)
+			if r.on[host] == nil {
+				r.on[host] = &double{name: host, epoch: epoch}
+			}
 			return r.on[host], err
 		},
 	}, func(m fleet.Machine) fleet.Way { return m.(*double) })
+	var err error
 	if r.Fleet, err = fleet.New(r.Context(), cfg); err != nil {
 		r.Fatal(err)
 	}

@@ -91,10 +91,12 @@ func (f *Fleet) fetch(ctx context.Context, from Machine, conversation, title str
 func (f *Fleet) leave(p *placed, title string) {
 	p.end()
 	if f.cfg.Files != wire.FilesGit || title == "" {
+		p.m.free()
 		return
 	}
 	kept := f.files.keep(p.conversation)
 	f.wg.Go(func() {
+		defer p.m.free()
 		ctx, cancel := context.WithTimeout(p.in.ctx, keepTime)
 		defer cancel()
 		err := f.fetch(ctx, p.m.machine, p.conversation, title)
