@@ -140,3 +140,27 @@ func TestMachineWithGitCut(t *testing.T) {
 		t.Errorf("the model is not told what is missing: %s", told)
 	}
 }
+
+// TestMachinesWithGitFiles: the file of a message is in the conversation's folder on its machine, under the name that the model
+// reads, and in no commit.
+func TestMachinesWithGitFiles(t *testing.T) {
+	t.Parallel()
+	p, _ := startWithGit(t, "m1")
+	m := message("1", "one", "run cat .attachments/*note.txt; echo x > a")
+	m["parts"] = append(m["parts"].([]object), object{"raw": "aGVsbG8=", "filename": "note.txt", "mediaType": "text/plain"})
+	task := p.task(p.call("SendMessage", object{"message": m}))
+	if got := text(task); got != "hello" {
+		t.Fatalf("it is %v: %q", task["status"], got)
+	}
+	dir := fmt.Sprint(at(task, "metadata", "cwd"))
+	if asked := p.askedWith("Attached files"); !strings.Contains(asked, "at "+dir+"/.attachments/") || strings.Contains(asked, p.Work+"/.molecule") {
+		t.Errorf("the model reads %s", asked)
+	}
+	own, branch := filepath.Join(p.State, "conversations.git"), worktree.BranchOf("one")
+	progtest.WaitFor(t, "the turn to be kept", func() bool {
+		return exec.Command("git", "-C", own, "cat-file", "-e", branch+":a").Run() == nil
+	})
+	if all := git(t, own, "ls-tree", "-r", "--name-only", branch); all != "README\na" {
+		t.Errorf("its branch has %q", all)
+	}
+}

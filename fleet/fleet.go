@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"maps"
+	"regexp"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -17,17 +18,18 @@ import (
 
 // Config says which machines there are, and what is done on them.
 type Config struct {
-	Source  roster.Source
-	Connect func(roster.Entry) (Machine, error)
-	Epoch   *atomic.Int64    // that is said to them; [Fleet.Reset] sets it
-	Files   string           // what places are: [wire.FilesShared] or [wire.FilesGit]
-	Dir     string           // the working directory of this machine
-	Labels  placement.Labels // that each machine must have which is used
-	Wait    time.Duration    // for how long a turn waits for one
-	Journal Journal
-	Trees   Trees   // of [wire.FilesGit]
-	Metrics Metrics // nil counts nothing
-	Logger  *slog.Logger
+	Source   roster.Source
+	Connect  func(roster.Entry) (Machine, error)
+	Epoch    *atomic.Int64    // that is said to them; [Fleet.Reset] sets it
+	Files    string           // what places are: [wire.FilesShared] or [wire.FilesGit]
+	Dir      string           // the working directory of this machine
+	Incoming string           // the folder of this machine that has the files of messages
+	Labels   placement.Labels // that each machine must have which is used
+	Wait     time.Duration    // for how long a turn waits for one
+	Journal  Journal
+	Trees    Trees   // of [wire.FilesGit]
+	Metrics  Metrics // nil counts nothing
+	Logger   *slog.Logger
 
 	listen func(Machine) (way, error) // for codex; nil is package link
 }
@@ -54,14 +56,15 @@ type Metrics interface {
 
 // A Fleet is the machines. It implements [place.Machines]. Create it with [New].
 type Fleet struct {
-	cfg    Config
-	log    *slog.Logger
-	epoch  *atomic.Int64
-	placer *placement.Placer
-	files  files
-	ctx    context.Context // ends with Close
-	stop   context.CancelFunc
-	wg     sync.WaitGroup
+	cfg      Config
+	log      *slog.Logger
+	epoch    *atomic.Int64
+	placer   *placement.Placer
+	files    files
+	incoming *regexp.Regexp
+	ctx      context.Context // ends with Close
+	stop     context.CancelFunc
+	wg       sync.WaitGroup
 
 	mu       sync.Mutex // guards the fields below
 	members  map[roster.Entry]*member
@@ -91,6 +94,7 @@ func New(ctx context.Context, cfg Config) (*Fleet, error) {
 		cfg: cfg, log: cfg.Logger, epoch: cfg.Epoch, placer: placement.New(),
 		recorded: known, members: map[roster.Entry]*member{}, names: map[string]*member{}, waiting: map[string]*waiting{}, news: make(chan struct{}),
 	}
+	f.incoming = incoming(cfg.Incoming)
 	f.epoch.Store(time.Now().UnixNano())
 	for conversation, machine := range known {
 		f.placer.Load(conversation, machine)

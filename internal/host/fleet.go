@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/adapter/files"
 	"github.com/Molecule-AI/molecule-codex-runtime/fleet"
 	"github.com/Molecule-AI/molecule-codex-runtime/fleet/branches"
 	"github.com/Molecule-AI/molecule-codex-runtime/fleet/client"
@@ -28,7 +29,7 @@ func openFleet(ctx context.Context, life *Life, g *Ground) (*fleet.Fleet, error)
 		return nil, nil
 	}
 	cfg := fleet.Config{
-		Epoch: &atomic.Int64{}, Files: s.MachinesFiles, Dir: s.WorkDir, Wait: s.MachinesWait,
+		Epoch: &atomic.Int64{}, Files: s.MachinesFiles, Dir: s.WorkDir, Incoming: files.Uploads(s.WorkDir), Wait: s.MachinesWait,
 		Journal: g.Journal, Logger: g.Logger,
 	}
 	var err error
