@@ -28,7 +28,7 @@ func TestOpen(t *testing.T) {
 			mkdir(t, filepath.Join(dir, "objects"))
 		}, nil, ""},
 		{"something else", func(t *testing.T, dir string) { write(t, "x", dir, "letter") }, worktree.ErrForeign, "letter"},
-		{"a repository of somebody's", func(t *testing.T, dir string) { mkdir(t, dir); git(t, dir, "init", "--bare") }, worktree.ErrForeign, "name another"},
+		{"another program's repository", func(t *testing.T, dir string) { mkdir(t, dir); git(t, dir, "init", "--bare") }, worktree.ErrForeign, "name another"},
 		{"no objects", func(t *testing.T, dir string) { openAt(t, dir); removeAll(t, dir, "objects") }, worktree.ErrDamaged, "move it away"},
 		{"a ref that is none", func(t *testing.T, dir string) {
 			openAt(t, dir)
