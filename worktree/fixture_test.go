@@ -178,3 +178,13 @@ func sound(tb testing.TB, r *worktree.Repository) {
 		tb.Errorf("there is left: %q", left)
 	}
 }
+
+// gitProgram is where git is, for a script in its place.
+func gitProgram(tb testing.TB) string {
+	tb.Helper()
+	path, err := exec.LookPath("git")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return path
+}

@@ -308,7 +308,7 @@ func TestLockInUse(t *testing.T) {
 func TestContextEnds(t *testing.T) {
 	r, tree := begun(t, "c")
 	pipe := filepath.Join(t.TempDir(), "git")
-	script := write(t, "#!/bin/sh\ncase \"$1\" in update-index) sleep 600 & echo started >"+pipe+"; wait;; *) exec /usr/bin/git \"$@\";; esac\n", t.TempDir(), "git")
+	script := write(t, "#!/bin/sh\ncase \"$1\" in update-index) sleep 600 & echo started >"+pipe+"; wait;; *) exec "+gitProgram(t)+" \"$@\";; esac\n", t.TempDir(), "git")
 	chmod(t, 0o755, script)
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
@@ -339,7 +339,7 @@ func TestGitOutlivesUs(t *testing.T) {
 	root, first := scene(t)
 	dir := t.TempDir()
 	begun, goOn := filepath.Join(dir, "begun"), filepath.Join(dir, "go-on")
-	script := write(t, "#!/bin/sh\ncase \"$1\" in commit-tree) echo begun >"+begun+"; read -r line <"+goOn+";; esac\nexec /usr/bin/git \"$@\"\n", dir, "git")
+	script := write(t, "#!/bin/sh\ncase \"$1\" in commit-tree) echo begun >"+begun+"; read -r line <"+goOn+";; esac\nexec "+gitProgram(t)+" \"$@\"\n", dir, "git")
 	chmod(t, 0o755, script)
 	for _, pipe := range []string{begun, goOn} {
 		if err := syscall.Mkfifo(pipe, 0o600); err != nil {

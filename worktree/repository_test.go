@@ -28,7 +28,7 @@ func TestOpen(t *testing.T) {
 			mkdir(t, filepath.Join(dir, "objects"))
 		}, nil, ""},
 		{"something else", func(t *testing.T, dir string) { write(t, "x", dir, "letter") }, worktree.ErrForeign, "letter"},
-		{"a repository of somebody's", func(t *testing.T, dir string) { mkdir(t, dir); git(t, dir, "init", "--bare") }, worktree.ErrForeign, "name another"},
+		{"another program's repository", func(t *testing.T, dir string) { mkdir(t, dir); git(t, dir, "init", "--bare") }, worktree.ErrForeign, "name another"},
 		{"no objects", func(t *testing.T, dir string) { openAt(t, dir); removeAll(t, dir, "objects") }, worktree.ErrDamaged, "move it away"},
 		{"a ref that is none", func(t *testing.T, dir string) {
 			openAt(t, dir)
@@ -58,7 +58,7 @@ func TestOpen(t *testing.T) {
 }
 
 func TestOpenWithoutGit(t *testing.T) {
-	dir, path := t.TempDir(), os.Getenv("PATH")
+	dir, path, program := t.TempDir(), os.Getenv("PATH"), gitProgram(t)
 	t.Setenv("PATH", dir)
 	config := worktree.Config{Dir: filepath.Join(t.TempDir(), "r")}
 	if _, err := worktree.Open(t.Context(), config); !errors.Is(err, worktree.ErrNoGit) || !strings.Contains(err.Error(), "install") {
@@ -66,7 +66,7 @@ func TestOpenWithoutGit(t *testing.T) {
 	}
 	for version, want := range map[string]string{"git version 2.38.9": "too old", "git version 1.99.1 (Apple)": "too old", "hello": "not what a git says", "git version 2.39.0": ""} {
 		t.Setenv("PATH", path)
-		script := write(t, "#!/bin/sh\n[ \"$1\" = version ] && echo '"+version+"' || exec /usr/bin/git \"$@\"\n", dir, "git")
+		script := write(t, "#!/bin/sh\n[ \"$1\" = version ] && echo '"+version+"' || exec "+program+" \"$@\"\n", dir, "git")
 		if err := os.Chmod(script, 0o755); err != nil {
 			t.Fatal(err)
 		}
