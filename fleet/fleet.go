@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -48,6 +49,8 @@ type Journal interface {
 // Metrics count what becomes of machines. They must not block.
 type Metrics interface {
 	MachineLost(machine string)
+	// Placed hears how long a turn has waited for its place.
+	Placed(waited time.Duration)
 }
 
 // A Fleet is the machines. It implements [place.Machines]. Create it with [New].
@@ -67,6 +70,8 @@ type Fleet struct {
 	recorded map[string]string        // as the journal has it
 	kept     map[string]chan struct{} // conversations whose files are being kept; closed when they are
 	news     chan struct{}            // closed, and made anew, at each change
+	none     time.Time                // since when no machine takes turns; zero while one does
+	ever     bool                     // one has
 }
 
 // settleTime is what machines have to report after a start, until those that the journal alone knows are taken for gone.
@@ -86,7 +91,7 @@ func New(ctx context.Context, cfg Config) (*Fleet, error) {
 	}
 	f := &Fleet{
 		cfg: cfg, log: cfg.Logger, epoch: cfg.Epoch, placer: placement.New(),
-		recorded: known, members: map[string]*member{}, waiting: map[string]*waiting{}, kept: map[string]chan struct{}{}, news: make(chan struct{}),
+		recorded: known, members: map[string]*member{}, waiting: map[string]*waiting{}, kept: map[string]chan struct{}{}, news: make(chan struct{}), none: time.Now(),
 	}
 	f.epoch.Store(time.Now().UnixNano())
 	for conversation, machine := range known {
@@ -104,7 +109,8 @@ func New(ctx context.Context, cfg Config) (*Fleet, error) {
 
 type noMetrics struct{}
 
-func (noMetrics) MachineLost(string) {}
+func (noMetrics) MachineLost(string)   {}
+func (noMetrics) Placed(time.Duration) {}
 
 // Close lets go of all machines, which then end what runs there.
 func (f *Fleet) Close() error {
@@ -177,16 +183,31 @@ func (f *Fleet) changed(m *member) {
 
 // usable has a machine be in trouble that does not have what is needed here.
 func (f *Fleet) usable(s wire.Status) wire.Status {
-	for _, files := range s.Files {
-		if files == f.cfg.Files {
-			return s
-		}
+	if !slices.Contains(s.Files, f.cfg.Files) {
+		s.Trouble = f.unusable(s)
 	}
-	s.Trouble = "it has no files of the kind " + f.cfg.Files + " (RUNTIME_MACHINES_FILES)"
 	return s
 }
 
+// unusable is why a machine that is up takes no turns of ours; empty if it takes some, or only drains.
+func (f *Fleet) unusable(s wire.Status) string {
+	if !slices.Contains(s.Files, f.cfg.Files) {
+		return "it has no files of the kind " + f.cfg.Files + " (RUNTIME_MACHINES_FILES)"
+	}
+	lacks := placement.Labels{}
+	for key, value := range f.cfg.Labels {
+		if s.Labels[key] != value {
+			lacks[key] = value
+		}
+	}
+	if s.Trouble == "" && len(lacks) > 0 {
+		return "it is none with " + lacks.String() + " (RUNTIME_MACHINES_LABELS)"
+	}
+	return s.Trouble
+}
+
 func (f *Fleet) tellLocked() {
+	f.standLocked()
 	close(f.news)
 	f.news = make(chan struct{})
 }
