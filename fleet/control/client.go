@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -68,6 +69,9 @@ func (c Client) call(ctx context.Context, method, path string, into whole) error
 	client := &http.Client{Transport: stayhttp.Transport{Via: http.DefaultTransport}, CheckRedirect: stays}
 	got, err := client.Do(r)
 	if err != nil {
+		if of, is := errors.AsType[*url.Error](err); is {
+			err = of.Err // its own words repeat the method and the URL
+		}
 		return fmt.Errorf("no runtime answers at %s (%w); start one with runtime serve, or set RUNTIME_URL to where it listens", base, err)
 	}
 	defer got.Body.Close()
