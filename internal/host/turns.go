@@ -58,7 +58,7 @@ func (t *Turns) started(ctx context.Context) {
 
 // Readiness is whether a turn would run; registered says whether the platform can send messages, and is nil without one.
 func (t *Turns) Readiness(life *Life, registered func() (bool, string)) *readiness.Readiness {
-	ready := readiness.New(readiness.Config{Checks: t.Checks, Turns: t.Executor, Redact: t.Redact, Registered: registered})
+	ready := readiness.New(readiness.Config{Checks: t.Checks, Turns: t.Executor, Redact: t.Redact, Registered: registered, Machines: t.machines()})
 	life.Opened(ready)
 	t.Registry.MustRegister(readiness.NewGauges(ready))
 	return ready
