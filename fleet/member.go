@@ -182,9 +182,11 @@ func (m *member) lose(to State, words string, since time.Time) {
 	}
 	m.state, m.why, m.stay = to, words, nil
 	m.mu.Unlock()
-	m.f.log.Warn("a machine is lost", "machine", name, "address", m.address, "why", words)
+	if m.ctx.Err() == nil {
+		m.f.log.Warn("a machine is lost", "machine", name, "address", m.address, "why", words)
+		m.f.cfg.Metrics.MachineLost(name)
+	}
 	over.end(lost(name, words))
-	m.f.cfg.Metrics.MachineLost(name)
 	m.f.wg.Go(func() {
 		sleep.For(m.f.ctx, handover)
 		if m.standing() != Up {

@@ -145,3 +145,22 @@ func TestLabelsShown(t *testing.T) {
 		}
 	})
 }
+
+// TestCloseIsNoLoss: a machine that is let go of is not counted as lost.
+func TestCloseIsNoLoss(t *testing.T) {
+	t.Parallel()
+	var lost []string
+	simulated(t, []string{"m1"}, func(r *rig) {
+		p := r.take("a")
+		if err := r.Fleet.Close(); err != nil {
+			t.Error(err)
+		}
+		if p.Lost().Err() == nil {
+			t.Error("a place outlives the fleet")
+		}
+		lost = r.counts.lost
+	})
+	if len(lost) > 0 {
+		t.Errorf("lost are %v", lost)
+	}
+}
