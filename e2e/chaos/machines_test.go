@@ -209,6 +209,6 @@ func (a *auditor) machines(there *machines, mark string) {
 	for _, m := range there.all {
 		m.Stop()
 		there.keepLog(m.Program)
-		a.files(filepath.Join(m.State, "codex", "runtimes"))
+		a.files(filepath.Join(m.State, "codex"), "-own")
 	}
 }

@@ -64,9 +64,14 @@ type nowhere struct{}
 func (nowhere) Dial(context.Context) (net.Conn, error) { return nil, errors.New("gone") }
 func (nowhere) Sign(*http.Request)                     {}
 
+// admits is a keeper that knows of no loss.
+type admits struct{}
+
+func (admits) Admit(http.Header) bool { return true }
+
 func listen(t *testing.T, to link.Dialer) *link.Link {
 	t.Helper()
-	l, err := link.Listen(to, "/v1/exec", slog.New(slog.NewTextHandler(t.Output(), nil)))
+	l, err := link.Listen(to, admits{}, "/v1/exec", slog.New(slog.NewTextHandler(t.Output(), nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
