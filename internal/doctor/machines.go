@@ -178,8 +178,8 @@ func judged(found tryout.Found, err error, want wanted) machineResult {
 		return warn(false, "does not have the labels "+want.labels.String()+" (RUNTIME_MACHINES_LABELS)", "set RUNTIME_MACHINE_LABELS there, or ask for others here")
 	case failed != nil && failed.At == tryout.Place:
 		return warn(false, "has no place for conversations: "+err.Error(), "have it see RUNTIME_WORKDIR under the same name, below its RUNTIME_MACHINE_ROOT, or set RUNTIME_MACHINES_FILES=git")
-	case another && tryout.NotUnderstood(err):
-		return warn(true, fmt.Sprintf("has codex %s, and here is %s, so that no command was tried: %v", s.Codex, want.codex, err), "install the same codex on both")
+	case tryout.NotUnderstood(err): // which says nothing of how another codex would ask it
+		return warn(true, fmt.Sprintf("has codex %s, which is not asked for commands as this runtime knows it, so that none was tried: %v", s.Codex, err), "install the codex that this runtime was tried with")
 	case err != nil:
 		return warn(false, "ran no command: "+err.Error(), "look into the log of runtime machine there")
 	}
