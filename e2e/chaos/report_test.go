@@ -32,7 +32,7 @@ func (r Report) String() string {
 	row("commit, date", fmt.Sprintf("%s, %s", r.Commit, r.Began.UTC().Format(time.DateOnly)))
 	row("took", r.Took.Round(time.Second))
 	row("**processes killed**", fmt.Sprintf("**%d**", r.Field.kills))
-	for s := killChild; s < strikes; s++ {
+	for s := range strikes {
 		if n := r.Field.count[s]; n > 0 {
 			row("strikes: "+s.String(), n)
 		}

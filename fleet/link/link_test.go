@@ -39,7 +39,7 @@ func newMachine(t *testing.T) *machine {
 		if err != nil {
 			return
 		}
-		defer conn.CloseNow() //nolint:errcheck // the end of the test
+		defer conn.CloseNow()
 		for {
 			kind, text, err := conn.Read(r.Context())
 			if err != nil || conn.Write(r.Context(), kind, text) != nil {

@@ -72,7 +72,11 @@ func Try(ctx context.Context, m Machine, want Want) (found Found, err error) {
 	}()
 	select {
 	case found.Status = <-first:
-		defer func() { <-watched }()
+		defer func() {
+			if err := <-watched; err != nil {
+				return // its end is what was wanted
+			}
+		}()
 		defer cancel()
 	case err := <-watched:
 		cancel()
