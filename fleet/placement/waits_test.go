@@ -55,11 +55,11 @@ func TestTurnsOfAConversation(t *testing.T) {
 // TestLose: the turns of a machine that is lost are over, and those behind them go on elsewhere.
 func TestLose(t *testing.T) {
 	f := fleetOf(t, 2)
-	first, other, forgotten := f.place("a"), f.place("b"), (*placement.Turn)(nil)
+	first, other := f.place("a"), f.place("b")
 	f.Report(wire.Status{Name: "m2", Turns: 3})
 	second, stranded := f.place("a"), f.placeFixed("b")
 	f.Forget("b")
-	forgotten = f.place("c")
+	forgotten := f.place("c")
 	f.on(forgotten, "m2")
 	f.Lose("m1")
 	f.on(first, "m1")
@@ -229,5 +229,26 @@ func TestJoin(t *testing.T) {
 	}
 	if operator.String() != "gpu=yes,zone=a" {
 		t.Errorf("the operator's have become %s", operator)
+	}
+}
+
+// TestRemoveWithTurns: a machine that has left is known while turns run on it, and then no more; one that is lost, too.
+func TestRemoveWithTurns(t *testing.T) {
+	f := fleetOf(t, 2)
+	turn := f.place("a")
+	f.place("b")
+	f.Remove("m1")
+	f.Forget("a")
+	f.Forget("b")
+	f.has("m1", 2, 0)
+	f.Report(wire.Status{Name: "m1", Turns: 2, Taken: 2, Mine: 2}) // it is there again
+	f.on(f.place("c"), "")
+	turn.End()
+	f.has("m1", 2, 1)
+	f.Remove("m1")
+	f.Lose("m1")
+	f.Forget("c")
+	if left := f.Machines(); len(left) != 0 {
+		t.Errorf("left is %+v", left)
 	}
 }
