@@ -7,15 +7,19 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/adapter/files"
 	"github.com/Molecule-AI/molecule-codex-runtime/fleet"
+	"github.com/Molecule-AI/molecule-codex-runtime/fleet/branches"
 	"github.com/Molecule-AI/molecule-codex-runtime/fleet/client"
 	"github.com/Molecule-AI/molecule-codex-runtime/fleet/placement"
 	"github.com/Molecule-AI/molecule-codex-runtime/fleet/roster"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
+	"github.com/Molecule-AI/molecule-codex-runtime/machine/wire"
 )
 
 // openFleet begins to watch the machines that commands run on; nil where they run here.
@@ -25,7 +29,7 @@ func openFleet(ctx context.Context, life *Life, g *Ground) (*fleet.Fleet, error)
 		return nil, nil
 	}
 	cfg := fleet.Config{
-		Epoch: &atomic.Int64{}, Files: s.MachinesFiles, Dir: s.WorkDir, Wait: s.MachinesWait,
+		Epoch: &atomic.Int64{}, Files: s.MachinesFiles, Dir: s.WorkDir, Incoming: files.Uploads(s.WorkDir), Wait: s.MachinesWait,
 		Journal: g.Journal, Logger: g.Logger,
 	}
 	var err error
@@ -40,6 +44,11 @@ func openFleet(ctx context.Context, life *Life, g *Ground) (*fleet.Fleet, error)
 		return nil, err
 	}
 	by.Epoch = cfg.Epoch.Load
+	if s.MachinesFiles == wire.FilesGit {
+		if cfg.Trees, err = openBranches(ctx, g); err != nil {
+			return nil, err
+		}
+	}
 	authorities, err := authorities(s.MachinesCA)
 	if err != nil {
 		return nil, err
@@ -55,6 +64,18 @@ func openFleet(ctx context.Context, life *Life, g *Ground) (*fleet.Fleet, error)
 	}
 	life.Opened(f)
 	return f, nil
+}
+
+// mostBundle bounds what a machine sends of a conversation's files at a time.
+const mostBundle = 4 << 30
+
+// openBranches opens the repository of the files of conversations.
+func openBranches(ctx context.Context, g *Ground) (*branches.Branches, error) {
+	s := g.Settings
+	return branches.Open(ctx, branches.Config{
+		Dir: filepath.Join(s.StateDir, "conversations.git"), From: cmp.Or(s.MachinesRepo, s.WorkDir), Ours: s.MachinesRepo == "",
+		Most: mostBundle, Logger: g.Logger,
+	})
 }
 
 // approach is how all machines are spoken to.
