@@ -117,7 +117,7 @@ func TestStanding(t *testing.T) {
 		if s := r.Standing(); s.Taking != 1 || s.Waiting != 0 || !s.None.IsZero() {
 			t.Errorf("one is back: %+v", s)
 		}
-		if placed := r.counts.placed; len(placed) != 2 || placed[0] != 0 || placed[1] < 10*time.Second || placed[1] > 12*time.Second {
+		if placed := r.placed; len(placed) != 2 || placed[0] != 0 || placed[1] < 10*time.Second || placed[1] > 12*time.Second {
 			t.Errorf("turns have waited %v", placed)
 		}
 	})
@@ -140,7 +140,7 @@ func TestLabelsShown(t *testing.T) {
 		if m := r.shown("m1"); !m.Takes || m.Words() != "takes turns" {
 			t.Errorf("with the label it is %+v", m)
 		}
-		if err := r.Fleet.Close(); err != nil {
+		if err := r.Close(); err != nil {
 			t.Error(err)
 		}
 	})
@@ -152,7 +152,7 @@ func TestCloseIsNoLoss(t *testing.T) {
 	var lost []string
 	simulated(t, []string{"m1"}, func(r *rig) {
 		p := r.take("a")
-		if err := r.Fleet.Close(); err != nil {
+		if err := r.Close(); err != nil {
 			t.Error(err)
 		}
 		if p.Lost().Err() == nil {

@@ -124,7 +124,7 @@ func known(m fleet.Shown, what string) string {
 }
 
 func labelsOf(m fleet.Shown) string {
-	var all []string
+	all := make([]string, 0, len(m.Labels))
 	for _, key := range slices.Sorted(maps.Keys(m.Labels)) {
 		all = append(all, key+"="+m.Labels[key])
 	}

@@ -70,7 +70,7 @@ func (d *double) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
-	defer conn.CloseNow() //nolint:errcheck // the test is over then
+	defer conn.CloseNow()
 	for {
 		_, text, err := conn.Read(r.Context())
 		if err != nil {
