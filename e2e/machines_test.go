@@ -18,28 +18,28 @@ import (
 // machinesToken is the token of all machines of a test.
 const machinesToken = "correct-horse-battery-staple"
 
-// A machine is a runtime machine.
-type machine struct {
+// A fleetMachine is a machine that runtimes have in their lists.
+type fleetMachine struct {
 	*progtest.Program
 	name, at string
 }
 
 var joinLine = regexp.MustCompile(`"machine":"(https://[^"]+)"`)
 
-// startMachine starts a machine on a folder.
-func startMachine(t *testing.T, name, root string, extra ...string) *machine {
+// startMember starts a machine on a folder.
+func startMember(t *testing.T, name, root string, extra ...string) *fleetMachine {
 	t.Helper()
 	settings := append([]string{
 		"RUNTIME_MACHINE_NAME=" + name, "RUNTIME_MACHINE_ROOT=" + root, "RUNTIME_MACHINE_TOKEN=" + machinesToken,
 		"RUNTIME_MACHINE_ADDR=" + progtest.FreeAddr(t), "CODEX_BIN=" + codextest.Bin(t),
 	}, extra...)
-	m := &machine{Program: progtest.Launch(t, binary, []string{"machine"}, settings...), name: name}
+	m := &fleetMachine{Program: progtest.Launch(t, binary, []string{"machine"}, settings...), name: name}
 	m.listens(t)
 	return m
 }
 
 // listens waits until the machine does.
-func (m *machine) listens(t *testing.T) {
+func (m *fleetMachine) listens(t *testing.T) {
 	t.Helper()
 	m.AwaitListening()
 	at := joinLine.FindStringSubmatch(m.Log())
@@ -50,19 +50,19 @@ func (m *machine) listens(t *testing.T) {
 }
 
 // restarts starts a machine again where it was.
-func (m *machine) restarts(t *testing.T) {
+func (m *fleetMachine) restarts(t *testing.T) {
 	t.Helper()
 	m.Program = m.Relaunch()
 	m.listens(t)
 }
 
 // startOnMachines starts a runtime whose commands run on machines that share its working directory.
-func startOnMachines(t *testing.T, names []string, extra ...string) (*program, map[string]*machine) {
+func startOnMachines(t *testing.T, names []string, extra ...string) (*program, map[string]*fleetMachine) {
 	t.Helper()
 	work := codextest.Dir(t, "work")
-	all, list := map[string]*machine{}, []string{}
+	all, list := map[string]*fleetMachine{}, []string{}
 	for _, name := range names {
-		all[name] = startMachine(t, name, work)
+		all[name] = startMember(t, name, work)
 		list = append(list, all[name].at)
 	}
 	settings := append([]string{"RUNTIME_WORKDIR=" + work, "RUNTIME_MACHINES=" + strings.Join(list, ","), "RUNTIME_MACHINES_TOKEN=" + machinesToken, "RUNTIME_MAX_TURNS=16"}, extra...)
@@ -87,7 +87,7 @@ func TestMachines(t *testing.T) {
 		for i := range conversations {
 			each.Go(func() {
 				name := fmt.Sprint("c", i)
-				check(name, p.send(step+name, name, "run echo $MOLECULE_MACHINE_RUNTIME"))
+				check(name, p.send(step+name, name, "run touch $TMPDIR/x && echo $MOLECULE_MACHINE_RUNTIME"))
 			})
 		}
 		each.Wait()
@@ -125,9 +125,9 @@ func TestMachines(t *testing.T) {
 	})
 }
 
-// TestMachineKilled: the turn on a machine that is killed in the middle of a command is interrupted, by the name of the
+// TestMemberKilled: the turn on a machine that is killed in the middle of a command is interrupted, by the name of the
 // machine, its conversations go on elsewhere, and the others notice nothing. Back again the machine is used.
-func TestMachineKilled(t *testing.T) {
+func TestMemberKilled(t *testing.T) {
 	t.Parallel()
 	p, machines := startOnMachines(t, []string{"m1", "m2"})
 	first := p.send("1", "one", "remember the sea\nrun true")
@@ -163,8 +163,8 @@ func TestMachineKilled(t *testing.T) {
 	})
 }
 
-// TestMachineDrains: machines that are stopped one after the other, and started again, under load, lose no turn.
-func TestMachineDrains(t *testing.T) {
+// TestMembersDrain: machines that are stopped one after the other, and started again, under load, lose no turn.
+func TestMembersDrain(t *testing.T) {
 	t.Parallel()
 	p, machines := startOnMachines(t, []string{"m1", "m2", "m3"})
 	stop := make(chan struct{})

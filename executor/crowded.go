@@ -38,12 +38,10 @@ func (e *Executor) awaitRoom(j *job) *agent.Ended {
 	defer enough.Stop()
 	select {
 	case <-full.Room:
-		return nil
+	case <-j.ctx.Done(): // what comes next ends it
 	case <-enough.C:
 		e.log.Warn("a message has waited for room in vain", "job", j.ID)
 		return &full.End
-	case <-j.ctx.Done():
-		end := e.beforeStart(causeOf(j.ctx, nil))
-		return &end
 	}
+	return nil
 }

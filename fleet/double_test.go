@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"slices"
@@ -43,7 +44,6 @@ type double struct {
 	epochs  []int64
 	begun   []string
 	ended   []string
-	tell    func(wire.Status)
 	broken  chan struct{} // closed when the connection breaks
 	epoch   *atomic.Int64
 }
@@ -134,7 +134,7 @@ func (d *double) EndCommands(context.Context, []wire.Command) ([]wire.Command, e
 	return nil, errNotHere
 }
 func (d *double) Forget(context.Context, string) error { return errNotHere }
-func (d *double) Absorb(context.Context, string, io.Reader) (p wire.Place, err error) {
+func (d *double) Absorb(context.Context, string, string, io.Reader) (p wire.Place, err error) {
 	return p, errNotHere
 }
 func (d *double) Read(context.Context, string, string) (io.ReadCloser, error) { return nil, errNotHere }
@@ -171,11 +171,7 @@ type journal struct {
 func (j *journal) Placements(context.Context) (map[string]string, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	at := map[string]string{}
-	for c, m := range j.at {
-		at[c] = m
-	}
-	return at, nil
+	return maps.Clone(j.at), nil
 }
 
 func (j *journal) RecordPlacement(_ context.Context, conversation, machine string) error {
@@ -193,6 +189,7 @@ type rig struct {
 	counts
 	on     map[string]*double
 	labels placement.Labels // that machines must have
+	relist chan string
 }
 
 // counts are what the fleet has counted.
@@ -215,6 +212,36 @@ func (c *counts) Placed(waited time.Duration) {
 	c.placed = append(c.placed, waited)
 }
 
+// list has other machines be in the list, with doubles for those that are new.
+func (r *rig) list(spec string) {
+	r.relist <- spec
+	synctest.Wait()
+}
+
+// relisted is a list that tests change.
+type relisted struct{ *rig }
+
+func (relisted) String() string { return "a list" }
+
+func (l relisted) Run(ctx context.Context, tell func([]roster.Entry, error)) {
+	for {
+		select {
+		case spec := <-l.relist:
+			source, err := roster.Parse(spec)
+			if err != nil {
+				panic(err)
+			}
+			once, cancel := context.WithCancel(ctx)
+			source.Run(once, func(entries []roster.Entry, err error) {
+				tell(entries, err)
+				cancel()
+			})
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
 // simulated tests a fleet in simulated time.
 func simulated(t *testing.T, names []string, test func(r *rig)) {
 	t.Helper()
@@ -222,7 +249,7 @@ func simulated(t *testing.T, names []string, test func(r *rig)) {
 		r := &rig{T: t, journal: &journal{at: map[string]string{}}, on: map[string]*double{}}
 		r.open(names)
 		defer func() {
-			if err := r.Fleet.Close(); err != nil {
+			if err := r.Close(); err != nil {
 				t.Error(err)
 			}
 		}()
@@ -241,19 +268,21 @@ func (r *rig) open(names []string) {
 		}
 		r.on[name].epoch = epoch
 	}
-	source, err := roster.Parse(spec)
-	if err != nil {
-		r.Fatal(err)
-	}
+	r.relist = make(chan string, 1)
+	r.relist <- spec
 	cfg := fleet.Listening(fleet.Config{
-		Source: source, Epoch: epoch, Files: wire.FilesShared, Dir: "/work", Wait: time.Minute, Journal: r.journal,
+		Source: relisted{r}, Epoch: epoch, Files: wire.FilesShared, Dir: "/work", Wait: time.Minute, Journal: r.journal,
 		Labels: r.labels, Metrics: &r.counts,
 		Logger: slog.New(slog.NewTextHandler(r.Output(), nil)),
 		Connect: func(e roster.Entry) (fleet.Machine, error) {
 			host, _, err := net.SplitHostPort(e.Address)
+			if r.on[host] == nil {
+				r.on[host] = &double{name: host, epoch: epoch}
+			}
 			return r.on[host], err
 		},
 	}, func(m fleet.Machine) fleet.Way { return m.(*double) })
+	var err error
 	if r.Fleet, err = fleet.New(r.Context(), cfg); err != nil {
 		r.Fatal(err)
 	}

@@ -3,6 +3,8 @@ package fleet
 import (
 	"context"
 	"log/slog"
+	"maps"
+	"regexp"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -16,17 +18,18 @@ import (
 
 // Config says which machines there are, and what is done on them.
 type Config struct {
-	Source  roster.Source
-	Connect func(roster.Entry) (Machine, error)
-	Epoch   *atomic.Int64    // that is said to them; [Fleet.Reset] sets it
-	Files   string           // what places are: [wire.FilesShared] or [wire.FilesGit]
-	Dir     string           // the working directory of this machine
-	Labels  placement.Labels // that each machine must have which is used
-	Wait    time.Duration    // for how long a turn waits for one
-	Journal Journal
-	Trees   Trees   // of [wire.FilesGit]
-	Metrics Metrics // nil counts nothing
-	Logger  *slog.Logger
+	Source   roster.Source
+	Connect  func(roster.Entry) (Machine, error)
+	Epoch    *atomic.Int64    // that is said to them; [Fleet.Reset] sets it
+	Files    string           // what places are: [wire.FilesShared] or [wire.FilesGit]
+	Dir      string           // the working directory of this machine
+	Incoming string           // the folder of this machine that has the files of messages
+	Labels   placement.Labels // that each machine must have which is used
+	Wait     time.Duration    // for how long a turn waits for one
+	Journal  Journal
+	Trees    Trees   // of [wire.FilesGit]
+	Metrics  Metrics // nil counts nothing
+	Logger   *slog.Logger
 
 	listen func(Machine) (way, error) // for codex; nil is package link
 }
@@ -55,23 +58,25 @@ type Metrics interface {
 
 // A Fleet is the machines. It implements [place.Machines]. Create it with [New].
 type Fleet struct {
-	cfg    Config
-	log    *slog.Logger
-	epoch  *atomic.Int64
-	placer *placement.Placer
-	ctx    context.Context // ends with Close
-	stop   context.CancelFunc
-	wg     sync.WaitGroup
+	cfg      Config
+	log      *slog.Logger
+	epoch    *atomic.Int64
+	placer   *placement.Placer
+	files    files
+	incoming *regexp.Regexp
+	ctx      context.Context // ends with Close
+	stop     context.CancelFunc
+	wg       sync.WaitGroup
 
 	mu       sync.Mutex // guards the fields below
-	members  map[string]*member
-	trouble  error                    // of the roster
-	waiting  map[string]*waiting      // conversations that ask for a turn
-	recorded map[string]string        // as the journal has it
-	kept     map[string]chan struct{} // conversations whose files are being kept; closed when they are
-	news     chan struct{}            // closed, and made anew, at each change
-	none     time.Time                // since when no machine takes turns; zero while one does
-	ever     bool                     // one has
+	members  map[roster.Entry]*member
+	names    map[string]*member  // that were heard last by their names
+	trouble  error               // of the roster
+	waiting  map[string]*waiting // conversations that ask for a turn
+	recorded map[string]string   // as the journal has it
+	news     chan struct{}       // closed, and made anew, at each change
+	none     time.Time           // since when no machine takes turns; zero while one does
+	ever     bool                // one has
 }
 
 // settleTime is what machines have to report after a start, until those that the journal alone knows are taken for gone.
@@ -91,8 +96,9 @@ func New(ctx context.Context, cfg Config) (*Fleet, error) {
 	}
 	f := &Fleet{
 		cfg: cfg, log: cfg.Logger, epoch: cfg.Epoch, placer: placement.New(),
-		recorded: known, members: map[string]*member{}, waiting: map[string]*waiting{}, kept: map[string]chan struct{}{}, news: make(chan struct{}), none: time.Now(),
+		recorded: known, members: map[roster.Entry]*member{}, names: map[string]*member{}, waiting: map[string]*waiting{}, news: make(chan struct{}), none: time.Now(),
 	}
+	f.incoming = incoming(cfg.Incoming)
 	f.epoch.Store(time.Now().UnixNano())
 	for conversation, machine := range known {
 		f.placer.Load(conversation, machine)
@@ -127,20 +133,56 @@ func (f *Fleet) list(entries []roster.Entry, trouble error) {
 		f.log.Warn("the list of machines cannot be read as a whole", "from", f.cfg.Source.String(), "err", trouble)
 	}
 	f.trouble = trouble
-	now := map[string]bool{}
+	now := map[roster.Entry]bool{}
 	for _, e := range entries {
-		now[e.Address] = true
-		if f.members[e.Address] == nil {
+		now[e] = true
+		if m := f.members[e]; m == nil || m.retire(false) {
 			f.joinLocked(e)
 		}
 	}
-	for address, m := range f.members {
-		if !now[address] {
-			m.quit()
-			delete(f.members, address)
+	for e, m := range f.members {
+		if !now[e] {
+			f.retireLocked(e, m)
 		}
 	}
 	f.tellLocked()
+}
+
+// retireLocked has no new turn be placed on a machine that is not in the list any more. Those that run there go on.
+func (f *Fleet) retireLocked(e roster.Entry, m *member) {
+	for name, holder := range f.names {
+		if holder == m {
+			f.placer.Remove(name)
+		}
+	}
+	if m.retire(true) {
+		delete(f.members, e)
+	}
+}
+
+// drop forgets a machine that is not used any more.
+func (f *Fleet) drop(m *member) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	maps.DeleteFunc(f.members, func(_ roster.Entry, other *member) bool { return other == m })
+	maps.DeleteFunc(f.names, func(_ string, other *member) bool { return other == m })
+}
+
+// claim has a machine be the one of a name. If another one is that, and up, its address is returned.
+func (f *Fleet) claim(name string, m *member) (other string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if holder := f.names[name]; holder != nil && holder != m && holder.isThere() {
+		return holder.address
+	}
+	for before, holder := range f.names {
+		if holder == m && before != name {
+			f.placer.Lose(before)
+			delete(f.names, before)
+		}
+	}
+	f.names[name] = m
+	return ""
 }
 
 func (f *Fleet) joinLocked(e roster.Entry) {
@@ -156,28 +198,27 @@ func (f *Fleet) joinLocked(e roster.Entry) {
 	}
 	m := &member{f: f, address: e.Name, machine: machine, link: way, state: Unknown}
 	m.ctx, m.quit = context.WithCancel(f.ctx)
-	f.members[e.Address] = m
+	f.members[e] = m
 	f.wg.Go(m.follow)
 }
 
 // changed takes over how a machine stands.
 func (f *Fleet) changed(m *member) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	m.mu.Lock()
-	state, status := m.state, m.status
+	state, status, leaves := m.state, m.status, m.leaves
 	m.mu.Unlock()
-	if status.Name == "" {
-		return
-	}
-	switch state {
-	case Up:
+	switch {
+	case status.Name == "" || f.names[status.Name] != m:
+	case state == Up && !leaves:
 		f.placer.Report(f.usable(status))
-	case Doubted:
+	case state == Up:
+	case state == Doubted:
 		f.placer.Doubt(status.Name)
 	default:
 		f.placer.Lose(status.Name)
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
 	f.tellLocked()
 }
 
@@ -216,10 +257,8 @@ func (f *Fleet) tellLocked() {
 func (f *Fleet) named(name string) *member {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, m := range f.members {
-		if m.is(name) {
-			return m
-		}
+	if m := f.names[name]; m != nil && m.is(name) {
+		return m
 	}
 	return nil
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/fleet"
 )
 
 // TestDeath: a machine that takes no connections any more has lost its turns within a second or two, and is used again when it
@@ -168,7 +170,7 @@ func TestRestart(t *testing.T) {
 		for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
 			before[name] = r.take(name).On().Machine
 		}
-		if err := r.Fleet.Close(); err != nil {
+		if err := r.Close(); err != nil {
 			r.Error(err)
 		}
 		r.open(names)
@@ -176,6 +178,60 @@ func TestRestart(t *testing.T) {
 			if p := r.take(name); p.On().Machine != on || p.News() != "" {
 				r.Errorf("%s was on %s and is on %s, with %q", name, on, p.On().Machine, p.News())
 			}
+		}
+	})
+}
+
+// TestOneName: of two machines with one name the second is not used, until the first is gone.
+func TestOneName(t *testing.T) {
+	t.Parallel()
+	simulated(t, []string{"m1", "m2"}, func(r *rig) {
+		r.on["m2"].set(true, func() { r.on["m2"].dead = true })
+		time.Sleep(3 * time.Second)
+		r.on["m2"].set(false, func() { r.on["m2"].dead, r.on["m2"].name = false, "m1" })
+		time.Sleep(3 * time.Second)
+		all, _ := r.Overview()
+		refused := 0
+		for _, m := range all {
+			if m.State == fleet.Refused && strings.Contains(m.Why, "another machine with the name m1") {
+				refused++
+			}
+		}
+		if refused != 1 {
+			r.Errorf("the machines are %+v", all)
+		}
+		p := r.take("a")
+		if p.On().URL != "ws://m1" {
+			r.Errorf("it is on %v", p.On())
+		}
+		r.on["m1"].set(true, func() { r.on["m1"].dead = true })
+		r.lost(p)
+		p.Leave("")
+		time.Sleep(3 * time.Second)
+		r.take("b").Leave("")
+	})
+}
+
+// TestRetired: a machine that is taken from the list gets no new turns, and those that run there go on to their ends.
+func TestRetired(t *testing.T) {
+	t.Parallel()
+	simulated(t, []string{"m1"}, func(r *rig) {
+		p := r.take("a")
+		r.list("https://m2:2")
+		time.Sleep(3 * time.Second)
+		if err := context.Cause(p.Lost()); err != nil {
+			r.Errorf("its turn is cut off: %v", err)
+		}
+		if b := r.take("b"); b.On().Machine != "m2" {
+			r.Errorf("it is on %s", b.On().Machine)
+		}
+		p.Leave("")
+		if again := r.take("a"); again.On().Machine != "m2" {
+			r.Errorf("it is on %s", again.On().Machine)
+		}
+		time.Sleep(3 * time.Second)
+		if all, _ := r.Overview(); len(all) != 1 || all[0].Name != "m2" {
+			r.Errorf("the machines are %+v", all)
 		}
 	})
 }

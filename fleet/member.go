@@ -28,6 +28,8 @@ type member struct {
 	stay   *stay       // nil unless it is up or doubted
 	doubt  *time.Timer // ends a doubt
 	again  context.CancelCauseFunc
+	busy   int  // places that are not left
+	leaves bool // it is not in the list any more, and is let go of when no place there is in use
 }
 
 // errReset ends a watch that is to be begun anew.
@@ -57,6 +59,10 @@ func (m *member) follow() {
 
 // hear takes what the machine says of itself.
 func (m *member) hear(s wire.Status, epoch int64) {
+	if other := m.f.claim(s.Name, m); other != "" {
+		m.refuse("there is another machine with the name " + s.Name + ", " + other + ": give each a name of its own (RUNTIME_MACHINE_NAME)")
+		return
+	}
 	m.mu.Lock()
 	if epoch != m.f.epoch.Load() {
 		m.mu.Unlock()
@@ -85,6 +91,44 @@ func (m *member) hear(s wire.Status, epoch int64) {
 		m.f.log.Info("a machine is there", "machine", s.Name, "address", m.address, "labels", s.Labels, "turns", s.Turns, "codex", s.Codex)
 	}
 	m.f.changed(m)
+}
+
+// refuse has the machine not be used, which has never been.
+func (m *member) refuse(words string) {
+	m.mu.Lock()
+	news := m.why != words
+	m.state, m.why, m.status.Name = Refused, words, ""
+	m.mu.Unlock()
+	if news {
+		m.f.log.Warn("a machine is not used", "address", m.address, "why", words)
+	}
+}
+
+// hold notes that a place there is in use, and free that it is left.
+func (m *member) hold() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.busy++
+}
+
+func (m *member) free() {
+	m.mu.Lock()
+	m.busy--
+	over := m.leaves && m.busy == 0
+	m.mu.Unlock()
+	if over {
+		m.quit()
+	}
+}
+
+// retire has the machine be let go of when no place there is in use, or takes that back. It reports whether it is gone.
+func (m *member) retire(leaves bool) (gone bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.leaves = leaves; leaves && m.busy == 0 {
+		m.quit()
+	}
+	return m.ctx.Err() != nil
 }
 
 // miss takes that the watch has ended.
@@ -160,6 +204,7 @@ func (m *member) leave() {
 	m.lose(Lost, "the runtime does not use it any more", at)
 	m.link.Close()
 	m.machine.Close()
+	m.f.drop(m)
 }
 
 // reset has the watch be begun anew.
@@ -182,6 +227,13 @@ func (m *member) is(name string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.state == Up && m.status.Name == name
+}
+
+// isThere reports whether it is up, or may be.
+func (m *member) isThere() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.stay != nil
 }
 
 // staying is the stay of the machine; nil if it is not up.

@@ -107,6 +107,7 @@ func (p *placed) End(ctx context.Context, all []commands.Command) error {
 func (p *placed) Leave(title string) {
 	p.once.Do(func() {
 		close(p.left)
+		p.lose(nil)
 		p.f.leave(p, title)
 	})
 }

@@ -127,11 +127,13 @@ func (f *Fleet) open(ctx context.Context, name, conversation string, w *waiting)
 	ctx, cancel := context.WithTimeout(ctx, openTime)
 	defer cancel()
 	defer context.AfterFunc(in.ctx, cancel)()
+	m.hold()
 	id, at, news, err := m.folder(ctx, in, conversation, w.turn.From())
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = f.record(ctx, conversation, name)
 	}
-	if err := f.record(ctx, conversation, name); err != nil {
+	if err != nil {
+		m.free()
 		return nil, err
 	}
 	p := m.placed(conversation, id, at, in, name, news)

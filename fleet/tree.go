@@ -11,11 +11,12 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/machine/wire"
 )
 
-// Trees keep the files of conversations, by branches, where each machine has its own.
+// Trees keep the files of conversations, by branches, where each machine has its own. Package fleet/branches has it.
 type Trees interface {
+	Branch(conversation string) string
 	// Head is the commit that a conversation's branch stands at, which is made if it is not there.
 	Head(ctx context.Context, conversation string) (string, error)
-	// Bundle writes its branch, without what the other side has.
+	// Bundle writes its branch, without what the other side has; nothing if that has all of it.
 	Bundle(ctx context.Context, w io.Writer, conversation string, has []string) error
 	// Absorb takes in what comes from a machine.
 	Absorb(ctx context.Context, bundle io.Reader, conversation string) (string, error)
@@ -31,41 +32,44 @@ func placeOf(conversation string) string {
 // moved.
 func (m *member) tree(ctx context.Context, in *stay, conversation, from string) (id string, at wire.Place, news string, err error) {
 	id = placeOf(conversation)
-	m.f.await(ctx, conversation)
+	whole := m.f.files.await(ctx, conversation)
 	if at, known := in.opened(id); known && from == "" {
 		return id, at, "", nil
 	}
-	if at, err = m.machine.Place(ctx, id, wire.Want{Files: wire.FilesGit}); err != nil {
-		return id, at, "", err
+	at, err = m.machine.Place(ctx, id, wire.Want{Files: wire.FilesGit, Branch: m.f.cfg.Trees.Branch(conversation)})
+	if err == nil && from == "" && at.Head != "" { // what a turn has changed that was cut off with us is not here yet
+		err = m.f.fetch(ctx, m.machine, conversation, "what was changed before the runtime was started anew")
 	}
-	if from == "" && at.Head != "" { // what a turn has changed that was cut off is not with us yet
-		if err := m.f.fetch(ctx, m.machine, conversation, "what was changed before the runtime was started anew"); err != nil {
-			return id, at, "", err
-		}
-	}
-	ours, err := m.f.cfg.Trees.Head(ctx, conversation)
 	if err != nil {
 		return id, at, "", err
 	}
-	if at.Head != ours {
-		if at, err = m.bring(ctx, conversation, id, at.Has); err != nil {
-			return id, at, "", err
-		}
+	ours, err := m.f.cfg.Trees.Head(ctx, conversation)
+	if err == nil && at.Head != ours {
+		at, err = m.bring(ctx, conversation, id, ours, at.Has)
+	}
+	if err != nil {
+		return id, at, "", err
 	}
 	in.open(id, at)
-	return id, at, moved(from, " The files are as they were at the end of the last turn that had ended there; what was changed after that is not among them."), nil
+	if whole {
+		return id, at, moved(from, " The files are as they were left there."), nil
+	}
+	return id, at, moved(from, " The files are as they were at the end of the last turn that is known to have ended there; what was changed after that is not among them."), nil
 }
 
 // bring has the machine take in the branch of a conversation.
-func (m *member) bring(ctx context.Context, conversation, id string, has []string) (wire.Place, error) {
+func (m *member) bring(ctx context.Context, conversation, id, head string, has []string) (wire.Place, error) {
 	read, write := io.Pipe()
 	defer read.Close()
 	m.f.wg.Go(func() { write.CloseWithError(m.f.cfg.Trees.Bundle(ctx, write, conversation, has)) })
-	return m.machine.Absorb(ctx, id, read)
+	return m.machine.Absorb(ctx, id, head, read)
 }
 
 // keepTime bounds what is kept of a turn's files at its end.
 const keepTime = 5 * time.Minute
+
+// author is who has made the commits of conversations.
+const author = "codex <codex@localhost>"
 
 // fetch has the machine commit what has changed in the folder of a conversation, and takes that in.
 func (f *Fleet) fetch(ctx context.Context, from Machine, conversation, title string) error {
@@ -73,7 +77,7 @@ func (f *Fleet) fetch(ctx context.Context, from Machine, conversation, title str
 	if err != nil {
 		return err
 	}
-	bundle, _, err := from.Commit(ctx, placeOf(conversation), wire.Commit{Message: title, Author: "codex <codex@localhost>", Since: ours})
+	bundle, _, err := from.Commit(ctx, placeOf(conversation), wire.Commit{Message: title, Author: author, Since: ours})
 	if err != nil || bundle == nil {
 		return err
 	}
@@ -87,39 +91,18 @@ func (f *Fleet) fetch(ctx context.Context, from Machine, conversation, title str
 func (f *Fleet) leave(p *placed, title string) {
 	p.end()
 	if f.cfg.Files != wire.FilesGit || title == "" {
+		p.m.free()
 		return
 	}
-	over := make(chan struct{})
-	f.mu.Lock()
-	f.kept[p.conversation] = over
-	f.mu.Unlock()
+	kept := f.files.keep(p.conversation)
 	f.wg.Go(func() {
-		defer func() {
-			f.mu.Lock()
-			defer f.mu.Unlock()
-			if f.kept[p.conversation] == over {
-				delete(f.kept, p.conversation)
-			}
-			close(over)
-		}()
+		defer p.m.free()
 		ctx, cancel := context.WithTimeout(p.in.ctx, keepTime)
 		defer cancel()
-		if err := f.fetch(ctx, p.m.machine, p.conversation, title); err != nil && !errors.Is(err, context.Canceled) {
+		err := f.fetch(ctx, p.m.machine, p.conversation, title)
+		if err != nil && !errors.Is(err, context.Canceled) {
 			f.log.Warn("what a turn has changed on a machine is not kept here yet", "machine", p.machine, "err", err)
 		}
+		kept(err == nil)
 	})
-}
-
-// await waits until the files of a conversation are kept.
-func (f *Fleet) await(ctx context.Context, conversation string) {
-	f.mu.Lock()
-	over := f.kept[conversation]
-	f.mu.Unlock()
-	if over == nil {
-		return
-	}
-	select {
-	case <-over:
-	case <-ctx.Done():
-	}
 }

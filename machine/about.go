@@ -4,10 +4,12 @@ import (
 	"context"
 	"os"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/sleep"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/within"
 	"github.com/Molecule-AI/molecule-codex-runtime/machine/tenancy"
 	"github.com/Molecule-AI/molecule-codex-runtime/machine/wire"
 	"github.com/Molecule-AI/molecule-codex-runtime/preflight"
@@ -40,7 +42,7 @@ type facts struct {
 
 func newAbout(cfg Config, files []string) *about {
 	return &about{root: cfg.Root, fixed: wire.Status{
-		Name: cfg.Name, Life: newLife(), Labels: cfg.Labels, Files: files, Roots: []string{cfg.Root},
+		Name: cfg.Name, Life: newLife(), Labels: cfg.Labels, Files: files, Roots: []string{within.Real(cfg.Root)},
 		Runtime: cfg.Version, Turns: cfg.Turns, CPUs: runtime.NumCPU(),
 	}}
 }
@@ -107,7 +109,7 @@ func (h *healer) trouble(ctx context.Context) string {
 	h.about.mu.Lock()
 	h.about.codex = version
 	h.about.mu.Unlock()
-	probe := preflight.SandboxProbe{Bin: h.cfg.Bin, Mode: h.cfg.Sandbox, Env: append(h.cfg.Env[:len(h.cfg.Env):len(h.cfg.Env)], "CODEX_HOME="+h.home), Home: h.home, User: h.cfg.User}
+	probe := preflight.SandboxProbe{Bin: h.cfg.Bin, Mode: h.cfg.Sandbox, Env: append(slices.Clip(h.cfg.Env), "CODEX_HOME="+h.home), Home: h.home, User: h.cfg.User}
 	if got := preflight.Sandbox(probe).Do(ctx); got.Status == preflight.Fail {
 		return "the sandbox of commands: " + got.Detail + ": " + got.Fix
 	}

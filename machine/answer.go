@@ -63,6 +63,7 @@ func answer(w http.ResponseWriter, status int, value any) {
 	if err != nil { // values of package wire can always be written
 		panic(err)
 	}
+	writeWithin(w)
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = w.Write(append(text, '\n')) // who does not read it does not want it
@@ -85,5 +86,6 @@ func read(w http.ResponseWriter, r *http.Request, to any) error {
 		}
 		return errInvalid("the body of the request cannot be read: " + err.Error())
 	}
+	hasRead(w)
 	return nil
 }

@@ -7,11 +7,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"github.com/Molecule-AI/molecule-codex-runtime/machine/identity"
-	"github.com/Molecule-AI/molecule-codex-runtime/machine/places"
 )
-
-// Trees are worktrees of git: see [places.Trees].
-type Trees = places.Trees
 
 // A Config says what a machine is.
 type Config struct {
@@ -32,7 +28,6 @@ type Config struct {
 	Env     []string     // of commands
 	Sandbox string       // the mode that is tried at the start
 	User    *asuser.User // that commands run as; nil is ours
-	Trees   Trees        // nil without git
 	Version string       // of this program
 
 	// Quit is closed to have the machine drain and then end. The end of Run's context ends it at once.

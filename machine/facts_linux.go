@@ -7,7 +7,7 @@ func look(root string) (f facts) {
 	var sys unix.Sysinfo_t
 	if unix.Sysinfo(&sys) == nil {
 		f.load = float64(sys.Loads[0]) / (1 << 16)
-		f.memory = int64(uint64(sys.Totalram) * uint64(sys.Unit))
+		f.memory = int64(sys.Totalram) * int64(sys.Unit)
 	}
 	var disk unix.Statfs_t
 	if unix.Statfs(root, &disk) == nil {

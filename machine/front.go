@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/crowd"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/refusals"
@@ -56,7 +55,7 @@ func (f *front) handler() http.Handler {
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		f.refuse(w, wire.CodeMissing, "a machine has nothing here: its address is one for RUNTIME_MACHINES of a runtime")
 	})
-	return mux
+	return timed(mux)
 }
 
 // known lets callers in that show the token. Wrong ones wait.
@@ -90,7 +89,6 @@ var (
 // entered finds the stay of who asks.
 func (f *front) entered(handle func(http.ResponseWriter, *http.Request, *tenancy.Stay) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		extend(w, requestTime)
 		stay, err := f.enter(r)
 		if err == nil {
 			err = handle(w, r, stay)
@@ -116,35 +114,4 @@ func (f *front) enter(r *http.Request) (*tenancy.Stay, error) {
 		}
 	}
 	return f.tenants.Enter(r.Context(), runtime, epoch)
-}
-
-const (
-	// requestTime is what the body of a request may take, and its answer. What is long has a piece of it at a time.
-	requestTime = time.Minute
-)
-
-// extend gives a request so much more time, from now on.
-func extend(w http.ResponseWriter, more time.Duration) {
-	rc, until := http.NewResponseController(w), time.Now().Add(more)
-	_ = rc.SetReadDeadline(until)
-	_ = rc.SetWriteDeadline(until)
-}
-
-// A lasting body is read as long as there is a piece of it each requestTime.
-type lasting struct {
-	w http.ResponseWriter
-	r *http.Request
-}
-
-func (l lasting) Read(p []byte) (int, error) {
-	extend(l.w, requestTime)
-	return l.r.Body.Read(p)
-}
-
-// A lasting answer is written likewise.
-type lastingAnswer struct{ http.ResponseWriter }
-
-func (l lastingAnswer) Write(p []byte) (int, error) {
-	extend(l.ResponseWriter, requestTime)
-	return l.ResponseWriter.Write(p)
 }

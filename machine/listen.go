@@ -3,6 +3,7 @@ package machine
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -27,6 +28,7 @@ type server struct {
 	http   *http.Server
 	addr   string
 	served chan error // told once, when the listener is closed
+	log    *slog.Logger
 }
 
 // listen begins to serve.
@@ -47,7 +49,7 @@ func listen(ctx context.Context, addr string, cert *identity.Certificate, handle
 	srv.ConnContext = func(ctx context.Context, conn net.Conn) context.Context {
 		return context.WithValue(inCrowd(ctx, conn), connKey{}, conn)
 	}
-	s := &server{http: srv, addr: ln.Addr().String(), served: make(chan error, 1)}
+	s := &server{http: srv, addr: ln.Addr().String(), served: make(chan error, 1), log: log}
 	go func() { s.served <- srv.Serve(bounded) }()
 	return s, nil
 }
@@ -59,7 +61,9 @@ func (s *server) close() {
 	if s.http.Shutdown(ctx) != nil {
 		_ = s.http.Close()
 	}
-	<-s.served
+	if err := <-s.served; !errors.Is(err, http.ErrServerClosed) {
+		s.log.Warn("the listener has ended", "err", err)
+	}
 }
 
 type connKey struct{}

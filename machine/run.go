@@ -2,14 +2,11 @@ package machine
 
 import (
 	"context"
-	"errors"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/refusals"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/remove"
 	"github.com/Molecule-AI/molecule-codex-runtime/machine/execs"
 	"github.com/Molecule-AI/molecule-codex-runtime/machine/identity"
 	"github.com/Molecule-AI/molecule-codex-runtime/machine/places"
@@ -56,27 +53,27 @@ type machine struct {
 	healer *healer
 }
 
-func build(_ context.Context, cfg Config, id *identity.Identity) (*machine, error) {
-	m := newMetrics()
-	homes := filepath.Join(cfg.State, "codex")
-	if err := errors.Join(remove.All(homes), os.MkdirAll(filepath.Join(homes, "own"), 0o700)); err != nil {
-		return nil, err
-	}
+func build(ctx context.Context, cfg Config, id *identity.Identity) (*machine, error) {
+	var tenants *tenancy.Tenants
+	m := openMetrics(func() *tenancy.Tenants { return tenants })
 	servers := execs.New(execs.Config{
-		Machine: id.ID, Bin: cfg.Bin, Env: cfg.Env, Home: filepath.Join(homes, "runtimes"), User: cfg.User,
+		Machine: id.ID, Bin: cfg.Bin, Env: cfg.Env, Home: filepath.Join(cfg.State, "codex"), User: cfg.User,
 		Started: m.execStarts.Inc, Ended: func(n int) { m.ended.Add(float64(n)) }, Logger: cfg.Logger,
 	})
-	tenants := tenancy.New(tenancy.Config{
+	own, err := servers.Prepare()
+	if err != nil {
+		return nil, err
+	}
+	tenants = tenancy.New(tenancy.Config{
 		Turns: cfg.Turns, Logger: cfg.Logger,
 		Begin: func(runtime string, changed func()) tenancy.Work { return servers.Begin(runtime, changed) },
 	})
-	m.of(tenants)
-	known := places.New(places.Config{Root: cfg.Root, User: cfg.User, Trees: cfg.Trees})
+	known := places.New(places.Config{Root: cfg.Root, User: cfg.User, Trees: openTrees(ctx, cfg)})
 	f := &front{
 		token: id.Token, refusals: refusals.New(refusals.Config{Logger: cfg.Logger}), tenants: tenants, servers: servers, places: known,
 		drain: openDrain(cfg.State, tenants), about: newAbout(cfg, known.Files()), metrics: m, log: cfg.Logger,
 	}
-	return &machine{cfg: cfg, id: id, front: f, healer: &healer{front: f, cfg: cfg, home: filepath.Join(homes, "own")}}, nil
+	return &machine{cfg: cfg, id: id, front: f, healer: &healer{front: f, cfg: cfg, home: own}}, nil
 }
 
 // serve serves runtimes until the machine has drained, or ctx ends.

@@ -17,7 +17,7 @@ func (f *front) watch(w http.ResponseWriter, r *http.Request, stay *tenancy.Stay
 	rc := http.NewResponseController(w)
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	w.Header().Set("Cache-Control", "no-store")
-	_ = rc.SetReadDeadline(time.Time{}) // it says no more
+	w.Header().Set("Connection", "close") // it has no patience any more
 	beat := time.NewTicker(wire.Beat)
 	defer beat.Stop()
 	for {
@@ -31,10 +31,10 @@ func (f *front) watch(w http.ResponseWriter, r *http.Request, stay *tenancy.Stay
 		}
 		_ = rc.SetWriteDeadline(time.Now().Add(wire.Silence))
 		if _, err := w.Write(append(line, '\n')); err != nil {
-			return nil //nolint:nilerr // the runtime has gone
+			return nil // the runtime has gone
 		}
 		if err := rc.Flush(); err != nil {
-			return nil //nolint:nilerr // likewise
+			return nil
 		}
 		select {
 		case <-changed:

@@ -26,6 +26,9 @@ var ErrTooLarge = errors.New("the file is too large")
 // place is where the folder stands under the working directory.
 const place = ".molecule/chat-uploads"
 
+// Uploads is the folder under a working directory that has the files of messages.
+func Uploads(work string) string { return filepath.Join(work, place) }
+
 // partial begins the names of files that are not whole.
 const partial = ".part-"
 

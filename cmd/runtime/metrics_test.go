@@ -16,6 +16,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/metrics"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/readiness"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/machine"
 	"github.com/Molecule-AI/molecule-codex-runtime/server"
 )
 
@@ -100,6 +101,7 @@ func ours(reg prometheus.Registerer) {
 	reg.MustRegister(metrics.NewMachines())
 	metrics.Commits(reg)
 	metrics.NewInboxes(reg)
+	machine.RegisterMetrics(reg)
 	reg.MustRegister(metrics.NewState(nil), readiness.NewGauges(nil))
 }
 

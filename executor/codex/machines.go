@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
@@ -35,6 +36,21 @@ func (c *conversation) leavePlace(title string) {
 		c.place.Leave(title)
 		c.place = nil
 	}
+}
+
+// bring has the files that a message names be in the place of c, and returns its input as it names them there.
+func (c *conversation) bring(ctx context.Context, input []agent.Input) ([]agent.Input, error) {
+	if c.place == nil {
+		return input, nil
+	}
+	brought := slices.Clone(input)
+	for i := range brought {
+		var err error
+		if brought[i].Text, err = c.place.Bring(ctx, brought[i].Text); err != nil {
+			return nil, &place.LostError{Machine: c.place.On().Machine, Why: err.Error()}
+		}
+	}
+	return brought, nil
 }
 
 // An introduction is a remote environment that a child knows.

@@ -79,7 +79,6 @@ type machines struct {
 	mu   sync.Mutex
 	on   []*machine
 	left []string
-	busy chan struct{} // not closed while none has room; nil for room
 }
 
 // Take implements [place.Machines], as does Reset.
@@ -106,11 +105,12 @@ type placeOn struct {
 func (p placeOn) On() place.Environment {
 	return place.Environment{Machine: p.at.name, ID: "machine-" + p.at.name, URL: p.at.link.URL(), Token: p.at.link.Token()}
 }
-func (p placeOn) Dir() string                 { return p.at.dir }
-func (p placeOn) Within(folder string) string { return folder }
-func (p placeOn) News() string                { return "" }
-func (p placeOn) Lost() context.Context       { return p.at.up }
-func (p placeOn) Begin(string)                {}
+func (p placeOn) Dir() string                                          { return p.at.dir }
+func (p placeOn) Within(folder string) string                          { return folder }
+func (p placeOn) News() string                                         { return "" }
+func (p placeOn) Bring(_ context.Context, text string) (string, error) { return text, nil }
+func (p placeOn) Lost() context.Context                                { return p.at.up }
+func (p placeOn) Begin(string)                                         {}
 func (p placeOn) Leave(title string) {
 	p.of.mu.Lock()
 	defer p.of.mu.Unlock()

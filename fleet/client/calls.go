@@ -115,9 +115,10 @@ func (c *Client) Write(ctx context.Context, place, path string, from io.Reader) 
 	return c.drained(c.send(ctx, http.MethodPut, file(place, path), from))
 }
 
-// Absorb brings a bundle of a place's branch to the machine.
-func (c *Client) Absorb(ctx context.Context, place string, bundle io.Reader) (now wire.Place, err error) {
-	got, err := c.send(ctx, http.MethodPost, of(place)+"/bundle", bundle)
+// Absorb brings a bundle of a place's branch to the machine, which stands at head then. An empty one is of a commit that the
+// machine has.
+func (c *Client) Absorb(ctx context.Context, place, head string, bundle io.Reader) (now wire.Place, err error) {
+	got, err := c.sendWith(ctx, http.MethodPost, of(place)+"/bundle", bundle, http.Header{wire.HeaderHead: {head}})
 	if err != nil {
 		return now, err
 	}

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"strconv"
@@ -47,7 +48,7 @@ func New(cfg Config) *Client {
 	c.tls.NextProtos = []string{"http/1.1"}
 	c.http = &http.Client{Transport: stayhttp.Transport{Via: &http.Transport{
 		DialTLSContext:      func(ctx context.Context, _, _ string) (net.Conn, error) { return c.Dial(ctx) },
-		MaxIdleConnsPerHost: 4, IdleConnTimeout: 90 * time.Second, ResponseHeaderTimeout: callTimeout,
+		MaxIdleConnsPerHost: 4, IdleConnTimeout: 90 * time.Second,
 	}}}
 	return c
 }
@@ -114,6 +115,11 @@ func (c *Client) call(ctx context.Context, method, path string, asked, answer an
 
 // send makes a request, and returns the answer if it is none of refusal.
 func (c *Client) send(ctx context.Context, method, path string, body io.Reader) (*http.Response, error) {
+	return c.sendWith(ctx, method, path, body, nil)
+}
+
+// sendWith is send with further headers.
+func (c *Client) sendWith(ctx context.Context, method, path string, body io.Reader, header http.Header) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, method, "https://"+c.cfg.Address+path, body)
 	if err != nil {
 		return nil, fmt.Errorf("ask a machine: %w", err)
@@ -122,6 +128,7 @@ func (c *Client) send(ctx context.Context, method, path string, body io.Reader) 
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}
+	maps.Copy(r.Header, header)
 	got, err := c.http.Do(r)
 	if err != nil {
 		return nil, err

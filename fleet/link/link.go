@@ -51,7 +51,7 @@ const dialLimit = 4 * time.Second
 
 // Listen opens a link. Connections go to a path of the machine.
 func Listen(machine Dialer, path string, log *slog.Logger) (*Link, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("listen for codex: %w", err)
 	}

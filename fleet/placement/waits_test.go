@@ -55,11 +55,11 @@ func TestTurnsOfAConversation(t *testing.T) {
 // TestLose: the turns of a machine that is lost are over, and those behind them go on elsewhere.
 func TestLose(t *testing.T) {
 	f := fleetOf(t, 2)
-	first, other, forgotten := f.place("a"), f.place("b"), (*placement.Turn)(nil)
+	first, other := f.place("a"), f.place("b")
 	f.Report(wire.Status{Name: "m2", Turns: 3})
 	second, stranded := f.place("a"), f.placeFixed("b")
 	f.Forget("b")
-	forgotten = f.place("c")
+	forgotten := f.place("c")
 	f.on(forgotten, "m2")
 	f.Lose("m1")
 	f.on(first, "m1")

@@ -14,7 +14,7 @@ import (
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
 
-var print = strings.Repeat("0a", 32)
+var sum = strings.Repeat("0a", 32)
 
 // TestParse: lists that are right.
 func TestParse(t *testing.T) {
@@ -28,8 +28,8 @@ func TestParse(t *testing.T) {
 			{"10.0.0.1:1", "10.0.0.1", "", "10.0.0.1:1"}, {"[2001:db8::1]:65535", "2001:db8::1", "", "[2001:db8::1]:65535"},
 		}},
 		{"https://[fe80::1%eth0]:9", []roster.Entry{{"[fe80::1%eth0]:9", "fe80::1", "", "[fe80::1%eth0]:9"}}},
-		{"https://m1:8443#sha256:" + print, []roster.Entry{{"m1:8443", "m1", print, "m1:8443"}}},
-		{"https://m1:8443#SHA256:" + strings.Repeat("0A:", 31) + "0A", []roster.Entry{{"m1:8443", "m1", print, "m1:8443"}}},
+		{"https://m1:8443#sha256:" + sum, []roster.Entry{{"m1:8443", "m1", sum, "m1:8443"}}},
+		{"https://m1:8443#SHA256:" + strings.Repeat("0A:", 31) + "0A", []roster.Entry{{"m1:8443", "m1", sum, "m1:8443"}}},
 	} {
 		source, err := roster.Parse(test.spec)
 		if err != nil {
@@ -64,9 +64,9 @@ func TestParseRefuses(t *testing.T) {
 		"https://m1:8443/x":                "has a path",
 		"https://m1:8443?token=tok3n":      "RUNTIME_MACHINES_TOKEN_FILE",
 		"https://m1:8443#sha256:0a":        "https://m1:8443: has no fingerprint behind its #",
-		"https://m1:8443#" + print:         "has no fingerprint behind its #",
+		"https://m1:8443#" + sum:           "has no fingerprint behind its #",
 		"https://m1:8443#":                 "has no fingerprint behind its #",
-		"https://m1:8443 #sha256:" + print: "entry 2",
+		"https://m1:8443 #sha256:" + sum:   "entry 2",
 		"https://m1:8443,https://M1:8443":  "entry 2, https://M1:8443: stands there twice",
 		"https://me:tok3n@m1:8443":         "entry 1, https://…@m1:8443: has a user or a password in it: put the machines' token into a file, and name that in RUNTIME_MACHINES_TOKEN_FILE",
 		"https://tok3n@m1:8443":            "RUNTIME_MACHINES_TOKEN_FILE",
@@ -98,12 +98,12 @@ func TestParseRefuses(t *testing.T) {
 // TestParseSources: the two that are followed.
 func TestParseSources(t *testing.T) {
 	for spec, want := range map[string]string{
-		"file:/etc/machines":           "the file /etc/machines",
-		"file:///etc/my machines":      "the file /etc/my machines",
-		"dns:machines.ns.svc:8443":     "the name machines.ns.svc:8443",
-		"dns:m:8443#sha256:" + print:   "the name m:8443",
-		"https://m1:1,https://m2:1":    "a list of 2 machines",
-		"https://m1:1#sha256:" + print: "a list of 1 machine",
+		"file:/etc/machines":         "the file /etc/machines",
+		"file:///etc/my machines":    "the file /etc/my machines",
+		"dns:machines.ns.svc:8443":   "the name machines.ns.svc:8443",
+		"dns:m:8443#sha256:" + sum:   "the name m:8443",
+		"https://m1:1,https://m2:1":  "a list of 2 machines",
+		"https://m1:1#sha256:" + sum: "a list of 1 machine",
 	} {
 		source, err := roster.Parse(spec)
 		if err != nil || source.String() != want {

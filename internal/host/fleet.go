@@ -1,13 +1,18 @@
 package host
 
 import (
+	"cmp"
 	"context"
+	"path/filepath"
 	"sync/atomic"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/adapter/files"
 	"github.com/Molecule-AI/molecule-codex-runtime/fleet"
+	"github.com/Molecule-AI/molecule-codex-runtime/fleet/branches"
 	"github.com/Molecule-AI/molecule-codex-runtime/fleet/roster"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/machines"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/metrics"
+	"github.com/Molecule-AI/molecule-codex-runtime/machine/wire"
 )
 
 // openFleet begins to watch the machines that commands run on; nil where they run here.
@@ -17,7 +22,7 @@ func openFleet(ctx context.Context, life *Life, g *Ground) (*fleet.Fleet, error)
 		return nil, nil
 	}
 	cfg := fleet.Config{
-		Epoch: &atomic.Int64{}, Files: s.MachinesFiles, Dir: s.WorkDir, Wait: s.MachinesWait,
+		Epoch: &atomic.Int64{}, Files: s.MachinesFiles, Dir: s.WorkDir, Incoming: files.Uploads(s.WorkDir), Wait: s.MachinesWait,
 		Journal: g.Journal, Logger: g.Logger,
 	}
 	counts := metrics.NewMachines()
@@ -37,6 +42,11 @@ func openFleet(ctx context.Context, life *Life, g *Ground) (*fleet.Fleet, error)
 	if err != nil {
 		return nil, err
 	}
+	if s.MachinesFiles == wire.FilesGit {
+		if cfg.Trees, err = openBranches(ctx, g); err != nil {
+			return nil, err
+		}
+	}
 	cfg.Connect = func(e roster.Entry) (fleet.Machine, error) { return connect(e), nil }
 	f, err := fleet.New(ctx, cfg)
 	if err != nil {
@@ -46,4 +56,16 @@ func openFleet(ctx context.Context, life *Life, g *Ground) (*fleet.Fleet, error)
 	counts.Show(f)
 	g.Registry.MustRegister(counts)
 	return f, nil
+}
+
+// mostBundle bounds what a machine sends of a conversation's files at a time.
+const mostBundle = 4 << 30
+
+// openBranches opens the repository of the files of conversations.
+func openBranches(ctx context.Context, g *Ground) (*branches.Branches, error) {
+	s := g.Settings
+	return branches.Open(ctx, branches.Config{
+		Dir: filepath.Join(s.StateDir, "conversations.git"), From: cmp.Or(s.MachinesRepo, s.WorkDir), Ours: s.MachinesRepo == "",
+		Most: mostBundle, Logger: g.Logger,
+	})
 }

@@ -92,6 +92,9 @@ func (c *Codex) fence() {
 func (c *Codex) setUp() error {
 	cfg := Setup(c.s, c.cfg.Environ, c.cfg.ScriptedURL)
 	cfg.Logger, cfg.Redact, cfg.Launch.Temp = c.log, c.cfg.Redact.Newest(secrets.MostRead), c.Temp.Dirs()
+	if c.s.Machines != "" { // commands have the temp directory of the machine that they run on
+		cfg.Launch.Temp.Commands, cfg.Launch.Temp.Guard = "", ""
+	}
 	cfg.Replaced = func() { c.restart("the .codex of its working directory was replaced") }
 	if c.s.ConfigLate {
 		cfg.Wait = configWait

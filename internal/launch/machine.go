@@ -18,8 +18,12 @@ func MachineEnv(s settings.Settings, environ []string) []string {
 			secret = append(secret, row.Name)
 		}
 	}
-	return slices.DeleteFunc(env, func(kv string) bool {
+	env = slices.DeleteFunc(env, func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
 		return slices.Contains(secret, name)
 	})
+	if s.User == nil {
+		return env
+	}
+	return append(env, "USER="+s.User.Name, "LOGNAME="+s.User.Name, "HOME="+s.UserHome) // the last of a name counts
 }

@@ -83,6 +83,9 @@ func (s Settings) Apart() []Place {
 		{Name: "CODEX_CHANNEL_MOLECULE_STATE_DIR", Path: s.ChannelDir},
 		{Name: "WORKSPACE_CONFIG_PATH", Path: s.ConfigFile},
 		{Name: "MOLECULE_WORKSPACE_TOKEN_FILE", Path: s.TokenFile},
+		{Name: "RUNTIME_MACHINE_TOKEN_FILE", Path: s.MachineTokenFile},
+		{Name: "RUNTIME_MACHINE_CERT", Path: s.MachineCert},
+		{Name: "RUNTIME_MACHINE_KEY", Path: s.MachineKey},
 		{Name: "RUNTIME_DEBUG_WIRE", Path: s.DebugWire},
 		{Name: "TMPDIR", Path: s.TempDir}, // a root of the sandbox is made there, and must stay what it is
 		{Name: "HOME", Path: s.UserHome},  // shells run files there, those of commands that were let out of the sandbox, too

@@ -37,7 +37,18 @@ func LoadMachine(environ []string) (Settings, []Warning, error) {
 	if s.MachineTurns == 0 {
 		s.MachineTurns = max(4, 2*runtime.NumCPU())
 	}
-	return s, append(warnings, r.warnings...), join(r.problems)
+	return s, append(warnings, r.warnings...), join(r.asRoot(r.problems))
+}
+
+// asRoot has problems of the working directory be about the machine's root, and those of codex's home about the
+// state directory, in which that is.
+func (r *resolver) asRoot(problems []*Problem) []*Problem {
+	for _, p := range problems {
+		for _, text := range []*string{&p.Name, &p.What, &p.Hint} {
+			*text = strings.NewReplacer("RUNTIME_WORKDIR", "RUNTIME_MACHINE_ROOT", "CODEX_HOME", "RUNTIME_STATE_DIR").Replace(*text)
+		}
+	}
+	return problems
 }
 
 var aName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
@@ -53,7 +64,9 @@ func hostname() string {
 // machinePaths fills in the paths of a machine.
 func (r *resolver) machinePaths() {
 	s := r.s
-	s.WorkDir = cmp.Or(s.MachineRoot, s.WorkDir)
+	if s.MachineRoot != "" {
+		s.WorkDir, r.vars["RUNTIME_WORKDIR"] = s.MachineRoot, s.MachineRoot
+	}
 	r.paths()
 	s.CodexHome = filepath.Join(s.StateDir, "codex")
 	for name, file := range map[string]*string{

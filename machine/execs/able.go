@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -16,7 +17,7 @@ const helpTime = 20 * time.Second
 
 // Able returns the version of codex, and why it cannot be an exec-server, with what to do; empty if it can.
 func (s *Servers) Able(ctx context.Context, home string) (version, trouble string) {
-	env := append(s.cfg.Env[:len(s.cfg.Env):len(s.cfg.Env)], "CODEX_HOME="+home)
+	env := append(slices.Clip(s.cfg.Env), "CODEX_HOME="+home)
 	version, why := preflight.Program{Bin: s.cfg.Bin, Env: env, User: s.cfg.User}.Version(ctx)
 	if why != "" {
 		return "", "codex: " + why + ": install it, and set CODEX_BIN where it is not in PATH"

@@ -3,31 +3,55 @@ package execs
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/remove"
 )
 
-// makeHome makes the CODEX_HOME of a runtime's exec-servers, if it is not there.
-func (s *Servers) makeHome(of string) (string, error) {
-	home := s.home(of)
-	if _, err := os.Stat(home); err == nil {
-		return home, nil
+// passable is the mode of folders that another user gets through to its own.
+const passable = 0o711
+
+// own is the name of the CODEX_HOME of a codex that is only asked what it is. No runtime is called so.
+const own = "-own"
+
+// Prepare removes what codex has left in its homes, and returns one for a codex that is only asked what it is.
+func (s *Servers) Prepare() (home string, err error) {
+	err = errors.Join(remove.All(s.cfg.Home), os.MkdirAll(s.cfg.Home, 0o700))
+	if err == nil && s.cfg.User != nil {
+		err = errors.Join(os.Chmod(filepath.Dir(s.cfg.Home), passable), os.Chmod(s.cfg.Home, passable))
 	}
-	if s.cfg.User != nil {
-		if err := s.cfg.User.Give(home); err != nil && !errors.Is(err, fs.ErrExist) {
-			return "", fmt.Errorf("a home for codex: %w", err)
-		}
-		return home, nil
+	if err != nil {
+		return "", fmt.Errorf("the homes of codex in the state directory: %w", err)
 	}
-	if err := os.MkdirAll(home, 0o700); err != nil {
-		return "", fmt.Errorf("a home for codex: %w", err)
-	}
-	return home, nil
+	return s.makeHome(own)
 }
 
-// removeHome removes it, with what codex has put there.
+// makeHome makes the CODEX_HOME of a runtime's exec-servers, if it is not there.
+func (s *Servers) makeHome(of string) (home string, err error) { return s.makeFolder(of) }
+
+// temp is the name of the temp directory of a runtime's commands. codex lets them write that of the exec-server in their
+// sandbox (seen on 0.169.0), and its own lies elsewhere. No runtime is called so.
+func temp(of string) string { return of + ".temp" }
+
+// makeFolder makes a folder, if it is not there.
+func (s *Servers) makeFolder(name string) (dir string, err error) {
+	dir = filepath.Join(s.cfg.Home, name)
+	if _, err := os.Stat(dir); err == nil {
+		return dir, nil
+	}
+	if s.cfg.User != nil {
+		err = s.cfg.User.Give(dir)
+	} else {
+		err = os.Mkdir(dir, 0o700)
+	}
+	if err != nil {
+		return "", fmt.Errorf("a folder for codex: %w", err)
+	}
+	return dir, nil
+}
+
+// removeHome removes it, with what codex has put there, and commands into their temp directory.
 func (s *Servers) removeHome(of string) error {
-	return s.cfg.User.Do(func() error { return remove.All(s.home(of)) })
+	return errors.Join(remove.All(filepath.Join(s.cfg.Home, of)), remove.All(filepath.Join(s.cfg.Home, temp(of))))
 }

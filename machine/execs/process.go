@@ -54,10 +54,14 @@ func (s *Servers) start(ctx context.Context, of string, log *slog.Logger) (*proc
 	if err != nil {
 		return nil, err
 	}
+	temp, err := s.makeFolder(temp(of))
+	if err != nil {
+		return nil, err
+	}
 	token := rand.Text()
 	p := &process{user: s.cfg.User, exited: make(chan struct{})}
 	p.cmd = exec.Command(s.cfg.Bin, arguments(token)...) //nolint:noctx // it outlives the context of its start
-	p.cmd.Env = append(slices.Clone(s.cfg.Env), "CODEX_HOME="+home, commands.MarkVariable+"="+s.Mark(of))
+	p.cmd.Env = append(slices.Clone(s.cfg.Env), "CODEX_HOME="+home, "TMPDIR="+temp, commands.MarkVariable+"="+s.Mark(of))
 	p.cmd.Dir = home // not where commands write
 	p.cmd.SysProcAttr = asuser.SessionOfItsOwn(false)
 	said, err := p.begin(log)

@@ -15,7 +15,6 @@ package execs
 
 import (
 	"log/slog"
-	"path/filepath"
 	"sync/atomic"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
@@ -26,7 +25,7 @@ type Config struct {
 	Machine string       // the id of this machine
 	Bin     string       // codex
 	Env     []string     // of exec-servers and their commands, without CODEX_HOME and the mark
-	Home    string       // a folder for their CODEX_HOMEs, one for each runtime
+	Home    string       // a folder for their CODEX_HOMEs, one for each runtime; what is above it is there
 	User    *asuser.User // that they run as; nil is ours
 	Started func()       // hears of each start
 	Ended   func(n int)  // hears how many processes were killed that exec-servers have left
@@ -45,6 +44,3 @@ func New(cfg Config) *Servers { return &Servers{cfg: cfg, log: cfg.Logger} }
 
 // Mark is what stands in the environment of all that runs for a runtime.
 func (s *Servers) Mark(runtime string) string { return s.cfg.Machine + "/" + runtime }
-
-// home is the CODEX_HOME of a runtime's exec-servers.
-func (s *Servers) home(runtime string) string { return filepath.Join(s.cfg.Home, runtime) }

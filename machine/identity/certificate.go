@@ -38,6 +38,7 @@ type Certificate struct {
 	mu     sync.Mutex // guards the fields below
 	now    *tls.Certificate
 	stamps [2]stamp
+	unfit  [2]stamp // of files that cannot be used, which is said once
 	looked time.Time
 }
 
@@ -156,6 +157,10 @@ func (c *Certificate) renewLocked() {
 		return
 	}
 	if err := c.read(stamps); err != nil {
+		if stamps == c.unfit {
+			return
+		}
+		c.unfit = stamps
 		c.log.Warn("the machine's certificate has changed and cannot be used; the one before stays", "err", err)
 		return
 	}

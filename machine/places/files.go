@@ -150,7 +150,7 @@ func refused(err error, name string) error {
 		return &Refused{wire.CodeMissing, name + " is not there"}
 	case escapes(err):
 		return &Refused{wire.CodePath, name + " leads out of the place"}
-	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.ELOOP):
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.ELOOP):
 		return &Refused{wire.CodePath, fmt.Sprintf("%s cannot be used: %v", name, err)}
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return &Refused{wire.CodeFailed, "there is no room for " + name + " on the disk of this machine"}

@@ -22,8 +22,8 @@ func (e *Refused) Error() string { return e.Message }
 
 // Trees are worktrees of git, each a place of one runtime. What a place is called is letters, digits and dashes.
 type Trees interface {
-	// Open makes a place, or returns the one that is there.
-	Open(ctx context.Context, runtime, place string) (wire.Place, error)
+	// Open makes a place for a branch, or returns the one that is there.
+	Open(ctx context.Context, runtime, place, branch string) (wire.Place, error)
 	// Absorb takes a bundle into the branch of a place, which stands at head then, and so do its files.
 	Absorb(ctx context.Context, runtime, place, head string, bundle io.Reader) (wire.Place, error)
 	// Commit commits what has changed in a place, and returns a bundle of what is new since what the runtime has,
@@ -73,14 +73,14 @@ func (p *Places) Open(ctx context.Context, runtime, place string, want wire.Want
 	case want.Files == wire.FilesShared:
 		return p.share(key{runtime, place}, want.Dir)
 	case want.Files == wire.FilesGit && p.cfg.Trees != nil:
-		return p.cfg.Trees.Open(ctx, runtime, place)
+		return p.cfg.Trees.Open(ctx, runtime, place, want.Branch)
 	}
 	return wire.Place{}, &Refused{wire.CodeFiles, fmt.Sprintf("this machine has no places with files %q, but %q", want.Files, p.Files())}
 }
 
 // share has a folder that is there be the place.
 func (p *Places) share(at key, dir string) (wire.Place, error) {
-	real, err := p.inside(dir)
+	found, err := p.inside(dir)
 	if err != nil {
 		return wire.Place{}, err
 	}
@@ -92,8 +92,8 @@ func (p *Places) share(at key, dir string) (wire.Place, error) {
 		}
 		p.count[at.runtime]++
 	}
-	p.shared[at] = real
-	return wire.Place{Dir: real}, nil
+	p.shared[at] = found
+	return wire.Place{Dir: found}, nil
 }
 
 // inside returns a folder without links, if it lies below the root.
@@ -102,24 +102,24 @@ func (p *Places) inside(dir string) (string, error) {
 		return "", &Refused{wire.CodeInvalid, "the folder of a shared place has to be an absolute path"}
 	}
 	root := within.Real(p.cfg.Root)
-	real, err := asuser.Value(p.cfg.User, func() (string, error) {
-		real, err := within.FollowNamed(dir)
+	at, err := asuser.Value(p.cfg.User, func() (string, error) {
+		at, err := within.FollowNamed(dir)
 		if err != nil {
 			return "", &Refused{wire.CodeMissing, dir + " is not there on this machine: have its file system be mounted here, too, at the same path"}
 		}
-		info, err := os.Stat(real)
+		info, err := os.Stat(at)
 		if err == nil && !info.IsDir() {
 			err = &Refused{wire.CodeInvalid, dir + " is no folder on this machine"}
 		}
-		return real, err
+		return at, err
 	})
 	if err != nil {
 		return "", err
 	}
-	if !within.Dir(root, real) {
+	if !within.Dir(root, at) {
 		return "", &Refused{wire.CodePath, fmt.Sprintf("%s does not lie below %s on this machine (RUNTIME_MACHINE_ROOT)", dir, p.cfg.Root)}
 	}
-	return real, nil
+	return at, nil
 }
 
 // Remove takes a place away. A folder that is shared stays.

@@ -51,6 +51,9 @@ const (
 	FilesGit    = "git"    // a worktree of its own for each conversation
 )
 
+// Staged is the folder in a place of [FilesGit] for what messages bring. It is in no commit.
+const Staged = ".attachments"
+
 // A Turn says that a turn begins. Its name in the path is that of no turn before: both its begin and its end may be said
 // more than once, and in any order.
 type Turn struct {
@@ -62,6 +65,8 @@ type Turn struct {
 type Want struct {
 	Files string `json:"files"`
 	Dir   string `json:"dir,omitempty"` // of [FilesShared]: where the conversation works, as the runtime names it
+	// Branch is that of the conversation, as bundles have it. Of [FilesGit].
+	Branch string `json:"branch,omitempty"`
 }
 
 // A Place is a folder of a conversation.

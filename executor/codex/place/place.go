@@ -31,6 +31,8 @@ type Place interface {
 	Within(folder string) string
 	// News is what the model, and the sender, are told of the files before the turn; mostly it is empty.
 	News() string
+	// Bring has the files of messages that a text names be there, and returns the text as it names them there.
+	Bring(ctx context.Context, text string) (string, error)
 	// Lost ends when the machine is gone, or may be, or has lost what ran there, with a [LostError].
 	Lost() context.Context
 	// Begin says that a turn of a thread of codex's begins.
