@@ -67,7 +67,7 @@ path() {
 }
 configs=$(path "${CONFIGS_DIR:-}" /configs)
 serves=yes
-case "${*:-serve} " in *" -h "* | *" --help "*) serves= ;; "serve "* | "channel " | "channel -"* | "channel run "*) ;; *) serves= ;; esac
+case "${*:-serve} " in *" -h "* | *" --help "*) serves= ;; "serve "* | "channel " | "channel -"* | "channel run "* | "machine " | "machine -"* | "machine run "*) ;; *) serves= ;; esac
 
 # becomes PROGRAM ARGUMENT...: is the program from here on, which has the PATH that was given.
 becomes() {

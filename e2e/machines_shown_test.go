@@ -146,7 +146,7 @@ func TestMachinesDoctor(t *testing.T) {
 	p, machines := startOnMachines(t, []string{"m1", "m2"})
 	running := p.begin("long", "long", "run touch begun; sleep 600")["id"]
 	progtest.WaitFor(t, "the command to begin", func() bool { _, err := os.Stat(filepath.Join(p.Work, "begun")); return err == nil })
-	far := startMachine(t, "m3", codextest.Dir(t, "elsewhere"))
+	far := startMember(t, "m3", codextest.Dir(t, "elsewhere"))
 	list := "RUNTIME_MACHINES=" + strings.Join([]string{machines["m1"].at, machines["m2"].at, far.at, "https://" + progtest.FreeAddr(t)}, ",")
 	out, _ := p.says([]string{"doctor", "--json"}, list)
 	var report struct {

@@ -189,6 +189,7 @@ type rig struct {
 	counts
 	on     map[string]*double
 	labels placement.Labels // that machines must have
+
 	relist chan string
 }
 

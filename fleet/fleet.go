@@ -31,7 +31,7 @@ type Config struct {
 	Metrics  Metrics // nil counts nothing
 	Logger   *slog.Logger
 
-	listen func(Machine) (way, error) // for codex; nil is package link
+	listen func(Machine, link.Keeper) (way, error) // for codex; nil is package link
 }
 
 // A way is how codex gets to a machine.
@@ -88,7 +88,9 @@ func New(ctx context.Context, cfg Config) (*Fleet, error) {
 		cfg.Metrics = noMetrics{}
 	}
 	if cfg.listen == nil {
-		cfg.listen = func(to Machine) (way, error) { return link.Listen(to, "/v1/exec", cfg.Logger) }
+		cfg.listen = func(to Machine, keeper link.Keeper) (way, error) {
+			return link.Listen(to, keeper, "/v1/exec", cfg.Logger)
+		}
 	}
 	known, err := cfg.Journal.Placements(ctx)
 	if err != nil {
@@ -191,12 +193,11 @@ func (f *Fleet) joinLocked(e roster.Entry) {
 		f.log.Error("a machine of the list cannot be used", "machine", e.Name, "err", err)
 		return
 	}
-	way, err := f.cfg.listen(machine)
-	if err != nil {
+	m := &member{f: f, address: e.Name, machine: machine, state: Unknown}
+	if m.link, err = f.cfg.listen(machine, m); err != nil {
 		f.log.Error("a machine cannot be used", "machine", e.Name, "err", err)
 		return
 	}
-	m := &member{f: f, address: e.Name, machine: machine, link: way, state: Unknown}
 	m.ctx, m.quit = context.WithCancel(f.ctx)
 	f.members[e] = m
 	f.wg.Go(m.follow)

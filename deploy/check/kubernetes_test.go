@@ -12,6 +12,7 @@ import (
 
 	"github.com/compose-spec/compose-go/v2/types"
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -33,14 +34,15 @@ type built struct {
 	secrets  []corev1.Secret
 	policies []networkingv1.NetworkPolicy
 	budgets  []policyv1.PodDisruptionBudget
+	scalers  []autoscalingv2.HorizontalPodAutoscaler
 	spaces   []corev1.Namespace
 	accounts []corev1.ServiceAccount
 }
 
 // build makes the objects of a folder of deploy/kubernetes as kubectl apply -k does, on
 // a copy that has its credentials filled in, and reads them strictly: a misspelt field
-// is an error.
-func build(t *testing.T, folder string) built {
+// is an error. Changes are pairs of what stands in its kustomization, and of what is to stand there.
+func build(t *testing.T, folder string, changes ...string) built {
 	t.Helper()
 	root := t.TempDir()
 	if err := os.CopyFS(root, os.DirFS("../kubernetes")); err != nil {
@@ -53,6 +55,7 @@ func build(t *testing.T, folder string) built {
 	if err != nil && !os.IsNotExist(err) {
 		t.Fatal(err)
 	}
+	prepare(t, filepath.Join(root, folder), changes)
 	resources, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), filepath.Join(root, folder))
 	if err != nil {
 		t.Fatal(err)
@@ -66,6 +69,31 @@ func build(t *testing.T, folder string) built {
 		b.add(t, r.GetApiVersion()+" "+r.GetKind(), text)
 	}
 	return b
+}
+
+// prepare changes a kustomization, and has what machines are known by lie where that looks for it.
+func prepare(t *testing.T, folder string, changes []string) {
+	t.Helper()
+	file := filepath.Join(folder, "kustomization.yaml")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := strings.NewReplacer(changes...).Replace(string(text))
+	if len(changes) > 0 && changed == string(text) {
+		t.Fatalf("%s has nothing of %q", file, changes)
+	}
+	err = os.WriteFile(file, []byte(changed), 0o600)
+	identity := filepath.Join(folder, "identity")
+	if strings.Contains(changed, "identity/") {
+		err = errors.Join(err, os.MkdirAll(identity, 0o700))
+		for _, name := range []string{"token", "cert.pem", "key.pem"} {
+			err = errors.Join(err, os.WriteFile(filepath.Join(identity, name), []byte("the "+name), 0o600))
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 func (b *built) add(t *testing.T, kind string, text []byte) {
@@ -87,6 +115,8 @@ func (b *built) add(t *testing.T, kind string, text []byte) {
 		b.policies = append(b.policies, read[networkingv1.NetworkPolicy](t, text))
 	case "policy/v1 PodDisruptionBudget":
 		b.budgets = append(b.budgets, read[policyv1.PodDisruptionBudget](t, text))
+	case "autoscaling/v2 HorizontalPodAutoscaler":
+		b.scalers = append(b.scalers, read[autoscalingv2.HorizontalPodAutoscaler](t, text))
 	default:
 		t.Errorf("no check knows %s", kind)
 	}

@@ -75,6 +75,7 @@ type spec struct {
 	bare      bool     // without the image's entrypoint
 	stdin     io.Reader
 	socket    string // of the host's docker
+	mounts    string // further volumes: a line of /folder-of-the-host:/path each
 	may       string // capabilities of root, as setpriv has them; empty for Docker's
 }
 
@@ -127,7 +128,7 @@ func (im *image) run(t *testing.T, s spec) *container {
 	}
 	c := &container{t: t, spec: s, exited: make(chan struct{})}
 	c.cmd = exec.Command("unshare", append(args, s.args...)...)
-	c.cmd.Env = append(os.Environ(), "CAPABILITIES="+s.may, "DOCKER_SOCKET="+s.socket)
+	c.cmd.Env = append(os.Environ(), "CAPABILITIES="+s.may, "DOCKER_SOCKET="+s.socket, "MOUNTS="+s.mounts)
 	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = s.stdin, c, c
 	if err := c.cmd.Start(); err != nil {
 		t.Fatal(err)

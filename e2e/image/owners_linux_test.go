@@ -267,6 +267,7 @@ func TestDirectoryOfTheHost(t *testing.T) {
 func TestServing(t *testing.T) {
 	for command, want := range map[string]int{
 		"": keeperID, "serve": keeperID, "channel": keeperID, "channel run": keeperID, "channel --once": keeperID,
+		"machine": keeperID, "machine run": keeperID, "machine token": agentID, "machine fingerprint": agentID, "machine --help": agentID,
 		"channel dead": agentID, "channel --help": agentID, "serve -h": agentID, "doctor": agentID, "task list": agentID,
 	} {
 		y := newYard(t)

@@ -45,7 +45,7 @@ type session struct {
 
 // dial opens a session.
 func dial(ctx context.Context, at, token string) (*session, error) {
-	conn, answer, err := websocket.Dial(ctx, at, &websocket.DialOptions{HTTPHeader: http.Header{"Authorization": {"Bearer " + token}}}) //nolint:bodyclose // Dial has read it, or the connection has it
+	conn, answer, err := websocket.Dial(ctx, at, &websocket.DialOptions{HTTPHeader: http.Header{"Authorization": {"Bearer " + token}}}) //nolint:bodyclose // the library has done it
 	if err != nil {
 		if answer != nil && answer.StatusCode != http.StatusSwitchingProtocols {
 			return nil, fmt.Errorf("codex exec-server is not reached there (HTTP %d)", answer.StatusCode)

@@ -76,6 +76,12 @@ func Try(ctx context.Context, m Machine, want Want) (found Found, err error) {
 	defer cancel()
 	select {
 	case found.Status = <-first:
+		defer func() {
+			if err := <-watched; err != nil {
+				return // its end is what was wanted
+			}
+		}()
+		defer cancel()
 	case err := <-watched:
 		return found, &Error{Reach, err}
 	}
@@ -102,7 +108,7 @@ func dir(ctx context.Context, m Machine, status wire.Status, want Want) (string,
 
 // run runs a command there, by the way that codex takes.
 func run(ctx context.Context, m Machine, dir, sandbox string) (ran Ran, err error) {
-	way, err := link.Listen(m, "/v1/exec", slog.New(slog.DiscardHandler))
+	way, err := link.Listen(m, nil, "/v1/exec", slog.New(slog.DiscardHandler))
 	if err != nil {
 		return ran, err
 	}

@@ -149,6 +149,8 @@ var allowed = map[string][]string{
 	"internal/test/tcksut":           {"adapter", "agent", "executor", "internal/netguard", "server", "server/wire", "store", "tasks", "tasks/feed", "tasks/push"},
 	"internal/archtest":              {},
 	"internal/test/sim":              {"agent", "executor", "store", "tasks"},
+	"internal/test/fleetsim":         {"fleet/placement", "machine/wire"},
+	"internal/test/mutation":         {"internal/test/codextest"},
 	"internal/test/longtest":         {},
 	"internal/test/minutes":          {"internal/test/codextest"},
 	"internal/test/leaktest":         {},

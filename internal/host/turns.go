@@ -96,8 +96,13 @@ func (t *Turns) bounds() overrides.Bounds {
 // KeepHouse has what is old or too much forgotten; files are those of the messages.
 func KeepHouse(life *Life, t *Turns, engine *tasks.Engine, files retention.Sweeper) {
 	s := t.Settings
+	var forgotten func(context.Context, string)
+	if t.Fleet != nil {
+		forgotten = t.Fleet.Forget
+	}
 	life.GoesOn(retention.New(retention.Config{
-		Home: s.CodexHome, User: s.User, Most: int64(s.ConversationsMiB) << 20, Store: t.Journal, Threads: t.Driver,
+		Forgotten: forgotten,
+		Home:      s.CodexHome, User: s.User, Most: int64(s.ConversationsMiB) << 20, Store: t.Journal, Threads: t.Driver,
 		Files: files, IsPeers: engine.OfPeer, Logger: t.Logger,
 	}).Run)
 }

@@ -4,7 +4,7 @@
 #   container.sh IMAGE-ROOT SCRATCH TIER USER CONFIGS WORKSPACE ENVIRONMENT-AND-COMMAND...
 # What is written outside of the volumes is gone with it. CONFIGS and WORKSPACE of - are
 # none, a WORKSPACE that ends in :ro is read-only, and ! takes away the folder of the image.
-# DOCKER_SOCKET is a socket of the host's to hand in.
+# DOCKER_SOCKET is a socket of the host's to hand in, and MOUNTS further volumes: a line of /folder-of-the-host:/path each.
 set -eu
 image=$1 scratch=$2 tier=$3 user=$4 configs=$5 workspace=$6
 shift 6
@@ -15,7 +15,7 @@ mkdir "$scratch/upper" "$scratch/work" "$scratch/root"
 root=$scratch/root
 mount -t overlay -o "lowerdir=$image,upperdir=$scratch/upper,workdir=$scratch/work" container "$root"
 hostname ws-container
-printf '127.0.0.1 localhost ws-container\n' >"$root/etc/hosts"
+printf '127.0.0.1 localhost ws-container machine\n' >"$root/etc/hosts"
 printf 'ws-container\n' >"$root/etc/hostname"
 
 mount -t proc -o nosuid,nodev,noexec proc "$root/proc"
@@ -39,6 +39,10 @@ case $workspace in
 *) mount --bind "${workspace%:ro}" "$root/workspace" ;;
 esac
 case $workspace in *:ro) mount -o remount,bind,ro "$root/workspace" ;; esac
+printf %s "${MOUNTS:-}" | while IFS=: read -r from to; do
+	mkdir "$root$to"
+	mount --bind "$from" "$root$to"
+done
 if [ "${DOCKER_SOCKET:-}" ]; then
 	: >"$root/run/docker.sock"
 	mount --bind "$DOCKER_SOCKET" "$root/run/docker.sock"
