@@ -7,7 +7,6 @@ import (
 	"context"
 	"crypto/rand"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/fleet/link"
@@ -62,18 +61,15 @@ func (e *Error) Unwrap() error { return e.Err }
 // Try tries a machine until ctx ends. An error is an [*Error]; what was found before it is returned, too.
 func Try(ctx context.Context, m Machine, want Want) (found Found, err error) {
 	ctx, cancel := context.WithCancel(ctx)
-	var watch sync.WaitGroup
 	watched, first := make(chan error, 1), make(chan wire.Status, 1)
-	watch.Go(func() {
+	go func() {
 		watched <- m.Watch(ctx, wire.Silence, func(s wire.Status) {
 			select {
 			case first <- s:
 			default: // the first is enough
 			}
 		})
-	})
-	defer watch.Wait()
-	defer cancel()
+	}()
 	select {
 	case found.Status = <-first:
 		defer func() {
@@ -83,6 +79,7 @@ func Try(ctx context.Context, m Machine, want Want) (found Found, err error) {
 		}()
 		defer cancel()
 	case err := <-watched:
+		cancel()
 		return found, &Error{Reach, err}
 	}
 	if found.Dir, err = dir(ctx, m, found.Status, want); err != nil {
