@@ -7,7 +7,7 @@ BENCH   ?= latest
 LDFLAGS := -s -w -X main.version=$(VERSION)
 TOOL    := go tool -modfile=tools/go.mod
 
-.PHONY: help needs build codex compat pin run doctor test test-all check-deploy first-minutes interop moved try image bases image-test lint bench bench-against sim sim-mutations chaos hostile fuzz vuln release release-check screenshots screens clean
+.PHONY: help needs build codex compat pin run doctor test test-all check-deploy first-minutes interop moved try image bases image-test lint bench bench-against sim sim-fleet sim-mutations chaos hostile fuzz vuln release release-check screenshots screens clean
 
 help: ## what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -78,8 +78,12 @@ bench-against: codex ## what it costs beside the program of another commit, in o
 sim: ## the scheduler, the tasks and the store on a simulated agent, in simulated time; SEEDS, SEED: the first
 	go test ./internal/test/sim -run '^TestSeeds$$' -count=1 -timeout 300m -args -sim.seeds $(or $(SEEDS),1000) -sim.first $(or $(SEED),1)
 
-sim-mutations: ## put faults back, one at a time, and have the simulation find each
+sim-fleet: ## the placement of conversations on simulated machines, in simulated time; SEEDS, SEED: the first; LARGE: how many of them are of 200 machines
+	go test ./internal/test/fleetsim -run '^TestSeeds$$' -count=1 -timeout 300m -args -sim.seeds $(or $(SEEDS),1000) -sim.first $(or $(SEED),1) -sim.large $(or $(LARGE),0)
+
+sim-mutations: ## put faults back, one at a time, and have the simulations find each
 	go test ./internal/test/sim -run '^TestMutations$$' -count=1 -timeout 120m -v -args -sim.mutations -sim.seeds $(or $(SEEDS),1000)
+	go test ./internal/test/fleetsim -run '^TestMutations$$' -count=1 -timeout 120m -v -args -sim.mutations -sim.seeds $(or $(SEEDS),1000)
 
 # Longer than codex waits, without a word, before its fifth retry (3.5 s).
 CHAOS_SILENCE = 6s

@@ -39,6 +39,9 @@ type Config struct {
 	// Doctor runs all checks. It ends soon after ctx does.
 	Doctor func(ctx context.Context) []Check
 
+	// Machines serves POST /machines/{name}/drain and the like, for those who are let in; nil where commands run here.
+	Machines http.Handler
+
 	// Token is what people log in with. Empty lets in who calls from this machine.
 	Token     string
 	Version   string // of the runtime
@@ -101,6 +104,9 @@ func (c *Console) Handler(agent http.Handler) http.Handler {
 	mux.Handle("GET /console/api/state", c.within(http.HandlerFunc(c.serveState)))
 	mux.Handle("GET /console/api/events", c.within(http.HandlerFunc(c.events)))
 	mux.Handle("POST /console/api/doctor", c.within(http.HandlerFunc(c.runDoctor)))
+	if c.cfg.Machines != nil {
+		mux.Handle("POST /console/api/machines/", c.within(http.StripPrefix("/console/api", c.cfg.Machines)))
+	}
 	return c.guarded(mux)
 }
 

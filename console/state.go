@@ -21,6 +21,7 @@ type State struct {
 	Hold      *Hold     `json:"hold"`     // why no turn is started; null if they are
 	Login     *Login    `json:"login"`    // that somebody can carry out; null if there is none
 	Platform  *Platform `json:"platform"` // null standing alone
+	Machines  *Machines `json:"machines"` // that commands run on; null where they run on this machine
 	Queue     Queue     `json:"queue"`
 	Threads   []Thread  `json:"threads"` // those in use first, then the ones used last
 }
@@ -99,6 +100,33 @@ type Platform struct {
 	Error      string    `json:"error"`
 }
 
+// Machines are those that commands run on.
+type Machines struct {
+	List    []Machine `json:"list"`    // by their names
+	Waiting int       `json:"waiting"` // turns that wait for a machine
+	Trouble string    `json:"trouble"` // with the list of them
+}
+
+// A Machine is one of them, as far as it has been heard.
+type Machine struct {
+	Name          string            `json:"name"`
+	Address       string            `json:"address"`
+	State         string            `json:"state"` // up, or why it is not
+	Takes         bool              `json:"takes"` // turns, with room or without
+	Draining      bool              `json:"draining"`
+	Why           string            `json:"why"`           // it takes no turns, where that is not only since it drains
+	Turns         int               `json:"turns"`         // that may run on it at a time
+	Taken         int               `json:"taken"`         // that run on it, of all runtimes
+	Mine          int               `json:"mine"`          // of this one
+	Conversations int               `json:"conversations"` // of this runtime that are on it
+	Waiting       int               `json:"waiting"`       // turns that wait for this machine alone
+	Labels        map[string]string `json:"labels,omitempty"`
+	CPUs          int               `json:"cpus,omitempty"`
+	Load          float64           `json:"load"`
+	FreeDisk      int64             `json:"freeDisk,omitempty"` // in bytes
+	Codex         string            `json:"codex"`              // its version there
+}
+
 // A Queue is what runs and what waits, in messages. Of a long one not all is listed.
 type Queue struct {
 	Running   int       `json:"running"`
@@ -120,7 +148,8 @@ type Context struct {
 type Thread struct {
 	ContextID    string    `json:"contextId"`
 	ThreadID     string    `json:"threadId"`
-	Loaded       bool      `json:"loaded"` // in the present codex
+	Loaded       bool      `json:"loaded"`            // in the present codex
+	Machine      string    `json:"machine,omitempty"` // that its commands run on; empty where that is this machine
 	InputTokens  int64     `json:"inputTokens,omitempty"`
 	OutputTokens int64     `json:"outputTokens,omitempty"`
 	TotalTokens  int64     `json:"totalTokens,omitempty"`
@@ -132,6 +161,9 @@ func (s State) filled() State {
 	s.Ready.Checks = orEmpty(s.Ready.Checks)
 	s.Limits, s.Threads = orEmpty(s.Limits), orEmpty(s.Threads)
 	s.Queue.Contexts = orEmpty(s.Queue.Contexts)
+	if m := s.Machines; m != nil {
+		s.Machines = &Machines{List: orEmpty(m.List), Waiting: m.Waiting, Trouble: m.Trouble}
+	}
 	for i, c := range s.Queue.Contexts {
 		s.Queue.Contexts[i].Waiting = orEmpty(c.Waiting)
 	}

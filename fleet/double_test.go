@@ -20,6 +20,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/place"
 	"github.com/Molecule-AI/molecule-codex-runtime/fleet"
 	"github.com/Molecule-AI/molecule-codex-runtime/fleet/client"
+	"github.com/Molecule-AI/molecule-codex-runtime/fleet/placement"
 	"github.com/Molecule-AI/molecule-codex-runtime/fleet/roster"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/leaktest"
 	"github.com/Molecule-AI/molecule-codex-runtime/machine/wire"
@@ -37,6 +38,8 @@ type double struct {
 	dead    bool // it takes no connections
 	cut     bool // nothing gets through
 	full    bool // it refuses turns
+	drains  bool
+	labels  map[string]string
 	refused string
 	epochs  []int64
 	begun   []string
@@ -46,7 +49,7 @@ type double struct {
 }
 
 func (d *double) status() wire.Status {
-	return wire.Status{Name: d.name, Life: fmt.Sprint(d.life), Exec: d.exec, Turns: 4, Files: []string{wire.FilesShared}}
+	return wire.Status{Name: d.name, Life: fmt.Sprint(d.life), Exec: d.exec, Turns: 4, Files: []string{wire.FilesShared}, Draining: d.drains, Labels: d.labels}
 }
 
 // Watch implements [fleet.Machine], as do the methods below.
@@ -116,10 +119,16 @@ func (d *double) Place(_ context.Context, _ string, want wire.Want) (wire.Place,
 	return wire.Place{Dir: want.Dir}, nil
 }
 
+func (d *double) Drain(_ context.Context, drain bool) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.drains = drain
+	return nil
+}
+
 var errNotHere = errors.New("it is not used here")
 
 func (d *double) Close()                                           {}
-func (d *double) Drain(context.Context, bool) error                { return errNotHere }
 func (d *double) Commands(context.Context) ([]wire.Command, error) { return nil, errNotHere }
 func (d *double) EndCommands(context.Context, []wire.Command) ([]wire.Command, error) {
 	return nil, errNotHere
@@ -177,9 +186,31 @@ type rig struct {
 	*testing.T
 	*fleet.Fleet
 	*journal
-	on map[string]*double
+	counts
+	on     map[string]*double
+	labels placement.Labels // that machines must have
 
 	relist chan string
+}
+
+// counts are what the fleet has counted.
+type counts struct {
+	mu     sync.Mutex // guards the fields below
+	lost   []string
+	placed []time.Duration
+}
+
+// MachineLost implements [fleet.Metrics], as does Placed.
+func (c *counts) MachineLost(machine string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lost = append(c.lost, machine)
+}
+
+func (c *counts) Placed(waited time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.placed = append(c.placed, waited)
 }
 
 // list has other machines be in the list, with doubles for those that are new.
@@ -242,6 +273,7 @@ func (r *rig) open(names []string) {
 	r.relist <- spec
 	cfg := fleet.Listening(fleet.Config{
 		Source: relisted{r}, Epoch: epoch, Files: wire.FilesShared, Dir: "/work", Wait: time.Minute, Journal: r.journal,
+		Labels: r.labels, Metrics: &r.counts,
 		Logger: slog.New(slog.NewTextHandler(r.Output(), nil)),
 		Connect: func(e roster.Entry) (fleet.Machine, error) {
 			host, _, err := net.SplitHostPort(e.Address)

@@ -1,8 +1,10 @@
 package fleet
 
+import "github.com/Molecule-AI/molecule-codex-runtime/fleet/link"
+
 // Listening has codex reach machines by another way, for tests in simulated time.
 func Listening(cfg Config, to func(Machine) Way) Config {
-	cfg.listen = func(m Machine) (Way, error) { return to(m), nil }
+	cfg.listen = func(m Machine, _ link.Keeper) (Way, error) { return to(m), nil }
 	return cfg
 }
 

@@ -31,7 +31,7 @@ type Config struct {
 	Metrics  Metrics // nil counts nothing
 	Logger   *slog.Logger
 
-	listen func(Machine) (way, error) // for codex; nil is package link
+	listen func(Machine, link.Keeper) (way, error) // for codex; nil is package link
 }
 
 // A way is how codex gets to a machine.
@@ -52,6 +52,8 @@ type Journal interface {
 // Metrics count what becomes of machines. They must not block.
 type Metrics interface {
 	MachineLost(machine string)
+	// Placed hears how long a turn has waited for its place.
+	Placed(waited time.Duration)
 }
 
 // A Fleet is the machines. It implements [place.Machines]. Create it with [New].
@@ -73,6 +75,8 @@ type Fleet struct {
 	waiting  map[string]*waiting // conversations that ask for a turn
 	recorded map[string]string   // as the journal has it
 	news     chan struct{}       // closed, and made anew, at each change
+	none     time.Time           // since when no machine takes turns; zero while one does
+	ever     bool                // one has
 }
 
 // settleTime is what machines have to report after a start, until those that the journal alone knows are taken for gone.
@@ -84,7 +88,9 @@ func New(ctx context.Context, cfg Config) (*Fleet, error) {
 		cfg.Metrics = noMetrics{}
 	}
 	if cfg.listen == nil {
-		cfg.listen = func(to Machine) (way, error) { return link.Listen(to, "/v1/exec", cfg.Logger) }
+		cfg.listen = func(to Machine, keeper link.Keeper) (way, error) {
+			return link.Listen(to, keeper, "/v1/exec", cfg.Logger)
+		}
 	}
 	known, err := cfg.Journal.Placements(ctx)
 	if err != nil {
@@ -92,7 +98,7 @@ func New(ctx context.Context, cfg Config) (*Fleet, error) {
 	}
 	f := &Fleet{
 		cfg: cfg, log: cfg.Logger, epoch: cfg.Epoch, placer: placement.New(),
-		recorded: known, members: map[roster.Entry]*member{}, names: map[string]*member{}, waiting: map[string]*waiting{}, news: make(chan struct{}),
+		recorded: known, members: map[roster.Entry]*member{}, names: map[string]*member{}, waiting: map[string]*waiting{}, news: make(chan struct{}), none: time.Now(),
 	}
 	f.incoming = incoming(cfg.Incoming)
 	f.epoch.Store(time.Now().UnixNano())
@@ -111,7 +117,8 @@ func New(ctx context.Context, cfg Config) (*Fleet, error) {
 
 type noMetrics struct{}
 
-func (noMetrics) MachineLost(string) {}
+func (noMetrics) MachineLost(string)   {}
+func (noMetrics) Placed(time.Duration) {}
 
 // Close lets go of all machines, which then end what runs there.
 func (f *Fleet) Close() error {
@@ -186,12 +193,11 @@ func (f *Fleet) joinLocked(e roster.Entry) {
 		f.log.Error("a machine of the list cannot be used", "machine", e.Name, "err", err)
 		return
 	}
-	way, err := f.cfg.listen(machine)
-	if err != nil {
+	m := &member{f: f, address: e.Name, machine: machine, state: Unknown}
+	if m.link, err = f.cfg.listen(machine, m); err != nil {
 		f.log.Error("a machine cannot be used", "machine", e.Name, "err", err)
 		return
 	}
-	m := &member{f: f, address: e.Name, machine: machine, link: way, state: Unknown}
 	m.ctx, m.quit = context.WithCancel(f.ctx)
 	f.members[e] = m
 	f.wg.Go(m.follow)
@@ -219,14 +225,31 @@ func (f *Fleet) changed(m *member) {
 
 // usable has a machine be in trouble that does not have what is needed here.
 func (f *Fleet) usable(s wire.Status) wire.Status {
-	if slices.Contains(s.Files, f.cfg.Files) {
-		return s
+	if !slices.Contains(s.Files, f.cfg.Files) {
+		s.Trouble = f.unusable(s)
 	}
-	s.Trouble = "it has no files of the kind " + f.cfg.Files + " (RUNTIME_MACHINES_FILES)"
 	return s
 }
 
+// unusable is why a machine that is up takes no turns of ours; empty if it takes some, or only drains.
+func (f *Fleet) unusable(s wire.Status) string {
+	if !slices.Contains(s.Files, f.cfg.Files) {
+		return "it has no files of the kind " + f.cfg.Files + " (RUNTIME_MACHINES_FILES)"
+	}
+	lacks := placement.Labels{}
+	for key, value := range f.cfg.Labels {
+		if s.Labels[key] != value {
+			lacks[key] = value
+		}
+	}
+	if s.Trouble == "" && len(lacks) > 0 {
+		return "it is none with " + lacks.String() + " (RUNTIME_MACHINES_LABELS)"
+	}
+	return s.Trouble
+}
+
 func (f *Fleet) tellLocked() {
+	f.standLocked()
 	close(f.news)
 	f.news = make(chan struct{})
 }

@@ -235,3 +235,19 @@ func TestRetired(t *testing.T) {
 		}
 	})
 }
+
+// TestForgotten: a conversation that is forgotten counts no more, and the next of its name is a new one.
+func TestForgotten(t *testing.T) {
+	t.Parallel()
+	simulated(t, []string{"m1"}, func(r *rig) {
+		r.take("a").Leave("")
+		r.Forget(r.Context(), "a")
+		if all, _ := r.Overview(); all[0].Conversations != 0 {
+			r.Errorf("the machine has %d conversations", all[0].Conversations)
+		}
+		delete(r.at, "a") // as the store does
+		if r.take("a").Leave(""); r.at["a"] != "m1" {
+			r.Errorf("kept are %v", r.at)
+		}
+	})
+}

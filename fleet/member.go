@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"errors"
+	"net/http"
 	"sync"
 	"syscall"
 	"time"
@@ -84,7 +85,7 @@ func (m *member) hear(s wire.Status, epoch int64) {
 	m.state, m.why, m.status, m.heard = Up, "", s, time.Now()
 	m.mu.Unlock()
 	if over != nil {
-		over.end(lost(s.Name, "it, or codex's server on it, was started anew, and what ran there has ended"))
+		over.end(lost(s.Name, anew))
 	}
 	if before != Up {
 		m.link.Allow()
@@ -92,6 +93,23 @@ func (m *member) hear(s wire.Status, epoch int64) {
 	}
 	m.f.changed(m)
 }
+
+// Admit implements [link.Keeper]. The first exec-server of a stay was not there before, and nothing is lost with it; with
+// another one the stay is over, and the next is known when the machine has been heard.
+func (m *member) Admit(answer http.Header) bool {
+	now := answer.Get(wire.HeaderExec)
+	m.mu.Lock()
+	in, name := m.stay, m.status.Name
+	is := in != nil && (in.exec == 0 || wire.ExecOf(in.life, in.exec) == now)
+	m.mu.Unlock()
+	if !is && in != nil {
+		in.end(lost(name, anew))
+	}
+	return is
+}
+
+// anew is what is said of a machine of which nothing goes on.
+const anew = "it, or codex's server on it, was started anew, and what ran there has ended"
 
 // refuse has the machine not be used, which has never been.
 func (m *member) refuse(words string) {
@@ -182,9 +200,11 @@ func (m *member) lose(to State, words string, since time.Time) {
 	}
 	m.state, m.why, m.stay = to, words, nil
 	m.mu.Unlock()
-	m.f.log.Warn("a machine is lost", "machine", name, "address", m.address, "why", words)
+	if m.ctx.Err() == nil {
+		m.f.log.Warn("a machine is lost", "machine", name, "address", m.address, "why", words)
+		m.f.cfg.Metrics.MachineLost(name)
+	}
 	over.end(lost(name, words))
-	m.f.cfg.Metrics.MachineLost(name)
 	m.f.wg.Go(func() {
 		sleep.For(m.f.ctx, handover)
 		if m.standing() != Up {
@@ -238,7 +258,7 @@ func (m *member) isThere() bool {
 func (m *member) staying() *stay {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.state != Up || m.stay.epoch != m.f.epoch.Load() {
+	if m.state != Up || m.stay.epoch != m.f.epoch.Load() || m.stay.ctx.Err() != nil {
 		return nil
 	}
 	return m.stay

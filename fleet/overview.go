@@ -2,8 +2,6 @@ package fleet
 
 import (
 	"cmp"
-	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -15,7 +13,8 @@ type Shown struct {
 	Name          string            `json:"name"` // what it calls itself; its address while that is not known
 	Address       string            `json:"address"`
 	State         State             `json:"state"`
-	Why           string            `json:"why,omitempty"` // it takes no turns
+	Takes         bool              `json:"takes"`         // turns, with room or without
+	Why           string            `json:"why,omitempty"` // it takes none, where that is not only since it drains
 	Heard         time.Time         `json:"heard,omitzero"`
 	Labels        map[string]string `json:"labels,omitempty"`
 	Draining      bool              `json:"draining"`
@@ -56,22 +55,20 @@ func (f *Fleet) Overview() (all []Shown, trouble error) {
 func (m *member) shown() Shown {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s := m.status
+	s, trouble := m.status, ""
+	if m.state == Up {
+		trouble = m.f.unusable(m.status)
+	}
 	return Shown{
-		Name: cmp.Or(s.Name, m.address), Address: m.address, State: m.state, Why: cmp.Or(m.why, s.Trouble), Heard: m.heard,
+		Name: cmp.Or(s.Name, m.address), Address: m.address, State: m.state, Heard: m.heard,
+		Takes: m.state == Up && trouble == "" && !s.Draining, Why: cmp.Or(m.why, trouble),
 		Labels: s.Labels, Draining: s.Draining, Turns: s.Turns, Taken: s.Taken, CPUs: s.CPUs, Load: s.Load, Memory: s.Memory,
 		FreeDisk: s.FreeDisk, Runtime: s.Runtime, Codex: s.Codex,
 	}
 }
 
-// Drain has a machine take no new turns, or take them again.
-func (f *Fleet) Drain(ctx context.Context, name string, drain bool) error {
-	m := f.named(name)
-	if m == nil {
-		return fmt.Errorf("no machine %q is up", name)
-	}
-	return m.machine.Drain(ctx, drain)
-}
-
 // Files says what kind of files conversations have on machines.
 func (f *Fleet) Files() string { return cmp.Or(f.cfg.Files, wire.FilesShared) }
+
+// Where is the machine that a conversation is on; empty if it has not had one yet.
+func (f *Fleet) Where(conversation string) string { return f.placer.Where(conversation) }

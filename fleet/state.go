@@ -76,6 +76,12 @@ func (s *stay) goesOn(now wire.Status, epoch int64) bool {
 	return s.life == now.Life && s.epoch == epoch && (s.exec == now.Exec || s.exec == 0)
 }
 
+func (s *stay) close(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.folders, id)
+}
+
 // why a machine is not to be had, in words, by the error that its watch has ended with.
 func why(err error) (state State, words string) {
 	switch refused, isRefused := errors.AsType[*client.RefusedError](err); {

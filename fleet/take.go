@@ -15,6 +15,7 @@ import (
 type waiting struct {
 	turn   *placement.Turn
 	labels string
+	since  time.Time
 	until  time.Time
 }
 
@@ -31,6 +32,7 @@ func (f *Fleet) Take(ctx context.Context, conversation, labels string) (place.Pl
 	p, err := f.open(ctx, name, conversation, w)
 	if err == nil {
 		f.done(conversation)
+		f.cfg.Metrics.Placed(time.Since(w.since))
 		return p, nil
 	}
 	if ctx.Err() != nil {
@@ -83,7 +85,7 @@ func (f *Fleet) ask(conversation, labels string) (*waiting, error) {
 	}
 	if w == nil {
 		turn := f.placer.Place(placement.Ask{Conversation: conversation, Needs: needs, Movable: true})
-		w = &waiting{turn: turn, labels: labels, until: time.Now().Add(f.cfg.Wait)}
+		w = &waiting{turn: turn, labels: labels, since: time.Now(), until: time.Now().Add(f.cfg.Wait)}
 		f.waiting[conversation] = w
 	}
 	return w, nil

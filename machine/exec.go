@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/machine/tenancy"
+	"github.com/Molecule-AI/molecule-codex-runtime/machine/wire"
 )
 
 // execTime is how long a WebSocket waits for an exec-server that is being started.
@@ -44,8 +45,36 @@ func (f *front) exec(w http.ResponseWriter, r *http.Request, stay *tenancy.Stay)
 	}
 	defer client.Close()
 	_ = client.SetDeadline(time.Time{})
-	f.carry(stay.Context(), below(client), buffered.Reader, server)
+	f.carry(stay.Context(), below(client), buffered.Reader, named(server, fmt.Sprintf("%s: %s\r\n", wire.HeaderExec, wire.ExecOf(f.about.fixed.Life, to.Number))))
 	return nil
+}
+
+// named has the answer of an exec-server say which one it is, behind its first line.
+func named(server net.Conn, header string) net.Conn {
+	return &naming{Conn: server, answer: bufio.NewReader(server), header: header}
+}
+
+type naming struct {
+	net.Conn
+	answer *bufio.Reader
+	header string // that is to be said yet
+	ahead  []byte
+}
+
+func (n *naming) Read(p []byte) (int, error) {
+	if n.header != "" {
+		line, err := n.answer.ReadSlice('\n')
+		if err != nil {
+			return 0, err
+		}
+		n.ahead, n.header = append(append([]byte{}, line...), n.header...), ""
+	}
+	if len(n.ahead) > 0 {
+		copied := copy(p, n.ahead)
+		n.ahead = n.ahead[copied:]
+		return copied, nil
+	}
+	return n.answer.Read(p)
 }
 
 // upgrade is the request by which an exec-server is asked for a WebSocket.

@@ -61,6 +61,7 @@ if [ -n "${ALL:-}" ]; then
 fi
 # Simulated time is short, and watched it would be long: a few seeds were watched above.
 go test -vet=off -run '^TestSeeds$' ./internal/test/sim -sim.seeds 300 || failed=1
+go test -vet=off -run '^TestSeeds$' ./internal/test/fleetsim -sim.seeds 40 -sim.large 1 || failed=1
 for job in "${beside[@]}"; do wait "$job" || failed=1; done
 cat "$said/executor" "$said/e2e" "$said/ends"
 exit "$failed"

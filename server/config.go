@@ -51,6 +51,9 @@ type Config struct {
 	// let in. Agent is the JSON-RPC door, for those who are. Nil means that there is none.
 	Console func(agent http.Handler) http.Handler
 
+	// Machines serves /machines and what is below it: the machines that commands run on. Nil means that there is none.
+	Machines http.Handler
+
 	Token string // the bearer token asked of callers; empty asks for none
 	// Refusals has wrong tokens wait, here and at the console; nil means one of its own.
 	Refusals *refusals.Refusals

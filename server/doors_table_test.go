@@ -37,6 +37,7 @@ var doorRows = []doorRow{
 	{route: "GET /healthz", anyName: true}, {route: "HEAD /healthz", anyName: true},
 	{route: "GET /readyz", anyName: true}, {route: "HEAD /readyz", anyName: true},
 	{route: "GET /metrics", token: true},
+	{route: "GET /machines", token: true}, {route: "POST /machines/{name}/drain", token: true}, {route: "POST /machines/{name}/undrain", token: true},
 	{route: "GET /", anyName: true, link: true}, {route: "HEAD /", anyName: true},
 	{route: "GET /.well-known/agent-card.json", anyName: true, link: true}, {route: "HEAD /.well-known/agent-card.json", anyName: true},
 	{route: "GET /.well-known/agent.json", anyName: true, link: true}, {route: "HEAD /.well-known/agent.json", anyName: true},
@@ -138,13 +139,14 @@ func TestEveryDoor(t *testing.T) {
 	page := func(http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) })
 	}
+	machines := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(detail)) })
 	for server, cfg := range map[string]Config{
 		"open": {AnyHost: true, Platform: side(false)}, "auth": {AnyHost: true, Platform: side(true)},
 		"token": {AnyHost: true, Token: rightToken}, "alone": {},
 	} {
 		t.Run(server, func(t *testing.T) {
 			t.Parallel()
-			cfg.Handler, cfg.Ready, cfg.Kept, cfg.Console, cfg.AllowedHosts = confiding(), ready, oneFile{name}, page, []string{ownName}
+			cfg.Handler, cfg.Ready, cfg.Kept, cfg.Console, cfg.Machines, cfg.AllowedHosts = confiding(), ready, oneFile{name}, page, machines, []string{ownName}
 			s := newServer(t, cfg)
 			wantEveryRoute(t, s)
 			for _, row := range doorRows {
@@ -214,7 +216,7 @@ func (row doorRow) try(t *testing.T, server string, h http.Handler, c doorCall) 
 		say("want %d", want)
 	}
 	right := server == "token" && c.credential == rightToken
-	if asked := row.token && (server == "token" || server == "auth" && path != "/metrics"); want == 0 && asked {
+	if asked := row.token && (server == "token" || server == "auth" && path != "/metrics" && !strings.HasPrefix(path, "/machines")); want == 0 && asked {
 		if may := right || server == "auth" && c.credential == "inbound"; may == (a.status == http.StatusUnauthorized) {
 			say("a credential is asked")
 		}

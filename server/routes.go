@@ -19,6 +19,7 @@ var known = []string{ //nolint:gochecknoglobals // a constant table
 	"POST /v1/message:send, POST /v1/message:stream, GET /v1/tasks/{id} (HTTP+JSON, A2A 0.3)",
 	"GET /.well-known/agent-card.json",
 	"GET /healthz, GET /readyz, GET /metrics",
+	"GET /machines, POST /machines/{name}/drain, POST /machines/{name}/undrain (the machines that commands run on)",
 	"GET /files/{task}/{token}/{name} (files of a reply, by the URL in it)",
 	"GET /console",
 }
@@ -35,6 +36,7 @@ func (s *Server) routes() http.Handler {
 
 	r.Route("/internal", s.internalRoutes)
 	r.With(s.doors.RequireWorkspace).Get("/transcript", s.transcript)
+	s.machineRoutes(r)
 	s.consoleRoutes(r)
 	s.keptRoutes(r)
 

@@ -61,7 +61,7 @@ func bare(cfg Config) (*Server, error) {
 // elsewhere, as in tests. It does not drain; [Server.Serve] does.
 func (s *Server) Handler() http.Handler { return s.handler }
 
-// Probes returns the routes that probes ask and no others, for a runtime that is not
+// Probes returns the routes that probes ask, those of the machines and no others, for a runtime that is not
 // called: with the doors of a [Server], and shown to the same callers. Cfg need have
 // neither Handler nor Card.
 func Probes(cfg Config) (http.Handler, error) {
@@ -71,5 +71,6 @@ func Probes(cfg Config) (http.Handler, error) {
 	}
 	r := s.router()
 	s.probeRoutes(r)
+	s.machineRoutes(r)
 	return r, nil
 }

@@ -159,6 +159,9 @@ func (r *run) measure(event agent.Ended) {
 	if id := keys.TraceID(r.message); id != "" {
 		attrs = append(attrs, "trace_id", id)
 	}
+	if r.machine != "" {
+		attrs = append(attrs, "machine", r.machine)
+	}
 	r.report = func() {
 		if f := event.Failure; f != nil && f.Kind != agent.FailShutdown { // being told to stop is no news
 			e.log.Warn("turn failed", append(attrs, "kind", string(f.Kind), "timer", f.Timer, "code", f.Code, "reason", f.Message)...)

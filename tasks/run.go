@@ -47,6 +47,7 @@ type run struct {
 
 	attempt     int                         // the number of the turn, of those made of this message
 	started     time.Time                   // of the turn in codex; zero before that
+	machine     string                      // that its commands run on; empty is this one
 	tool        bool                        // a tool of the turn has started
 	began       map[string]time.Time        // the tools that run, by their items
 	void        []*artifact                 // what an earlier attempt had shown
@@ -154,6 +155,7 @@ func (r *run) start(event agent.Started) {
 		r.startOver()
 	}
 	r.started, r.attempt, r.tool, r.calls = time.Now(), event.Attempt, false, progress.Calls{}
+	r.machine = event.Machine
 	meta := map[string]any{keys.ThreadID: event.ThreadID, keys.TurnID: event.TurnID, keys.Message: r.number(), keys.Attempt: nil, keys.ModelCalls: nil, keys.Machine: nil}
 	if event.Attempt > 1 {
 		meta[keys.Attempt] = event.Attempt

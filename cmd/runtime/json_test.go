@@ -29,6 +29,10 @@ func TestJSONIsPlain(t *testing.T) {
 		"artifacts":[{"artifactId":"a","name":"reply","parts":[{"text":%[1]s}]}]}`, said)
 	task = strings.ReplaceAll(task, "\n", "")
 	runtime := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/machines" {
+			_, _ = fmt.Fprintf(w, `{"machines":[{"name":%[1]s,"why":%[1]s}]}`, said)
+			return
+		}
 		var call struct {
 			ID     json.RawMessage
 			Method string
@@ -56,7 +60,7 @@ func TestJSONIsPlain(t *testing.T) {
 	defer channel.Close()
 
 	environ := []string{"HOME=" + t.TempDir(), "RUNTIME_URL=" + runtime.URL, "RUNTIME_STATE_DIR=" + dir}
-	for _, args := range []string{"task status x", "task list", "task watch x", "task start hi", "channel dead list"} {
+	for _, args := range []string{"task status x", "task list", "task watch x", "task start hi", "channel dead list", "machines"} {
 		var out, errs bytes.Buffer
 		run(t.Context(), append(strings.Fields(args), "--json"), environ, nil, &out, &errs)
 		plainly(t, args, out.String())

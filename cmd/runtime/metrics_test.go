@@ -54,6 +54,15 @@ func (d *described) MustRegister(all ...prometheus.Collector) {
 // kind is the kind of a metric; of a histogram it notes the buckets, too.
 func (d *described) kind(name string, c prometheus.Collector, labels []string) string {
 	switch c := c.(type) {
+	case *metrics.Machines: // of several kinds
+		switch name {
+		case "molecule_codex_machine_lost_total":
+			return "counter"
+		case "molecule_codex_machine_wait_seconds":
+			only := make(chan prometheus.Metric, 1)
+			c.Collect(only) // it has nothing else before it is shown machines
+			return d.histogram(name, <-only)
+		}
 	case *prometheus.HistogramVec:
 		return d.histogram(name, c.WithLabelValues(labels...).(prometheus.Metric))
 	case *prometheus.CounterVec:
@@ -89,6 +98,7 @@ func (d *described) histogram(name string, m prometheus.Metric) string {
 func ours(reg prometheus.Registerer) {
 	server.NewMetrics(reg)
 	metrics.Calls(reg)
+	reg.MustRegister(metrics.NewMachines())
 	metrics.Commits(reg)
 	metrics.NewInboxes(reg)
 	machine.RegisterMetrics(reg)

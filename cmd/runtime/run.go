@@ -12,16 +12,17 @@ import (
 
 // commands is the command line.
 type commands struct {
-	Help    bool            `short:"h" help:"Show this help, or that of a command."`
-	Serve   struct{}        `cmd:"" default:"1" help:"Serve A2A over HTTP until interrupted. This is what runtime alone does."`
-	Task    taskCommands    `cmd:"" help:"Start, watch and steer tasks of a running runtime."`
-	Channel channelCommands `cmd:"" help:"Read the inboxes of workspaces on a platform, and answer what comes."`
-	Machine machineCommands `cmd:"" help:"Run commands on this machine for the conversations of runtimes elsewhere."`
-	MCP     mcpFlags        `cmd:"" name:"mcp" help:"Serve MCP over stdio: the tool codex_bridge and, for a workspace, its tools and its inbox."`
-	Connect connectFlags    `cmd:"" help:"Print the commands that connect a codex to the workspace of the environment. The token is in them."`
-	Doctor  doctorFlags     `cmd:"" help:"Check whether a turn would run here; exit 0 only if it would. It writes nothing."`
-	Version jsonOption      `cmd:"" help:"Print the versions: ours, the codex it is made for, A2A."`
-	TrimLog trimFlags       `cmd:"" name:"trim-log" hidden:"" help:"Cut the log of codex short. The threads stand on standard input."`
+	Help     bool             `short:"h" help:"Show this help, or that of a command."`
+	Serve    struct{}         `cmd:"" default:"1" help:"Serve A2A over HTTP until interrupted. This is what runtime alone does."`
+	Task     taskCommands     `cmd:"" help:"Start, watch and steer tasks of a running runtime."`
+	Channel  channelCommands  `cmd:"" help:"Read the inboxes of workspaces on a platform, and answer what comes."`
+	Machine  machineCommands  `cmd:"" help:"Run commands on this machine for the conversations of runtimes elsewhere."`
+	Machines machinesCommands `cmd:"" help:"Show the machines that commands of a running runtime run on, and have one drain."`
+	MCP      mcpFlags         `cmd:"" name:"mcp" help:"Serve MCP over stdio: the tool codex_bridge and, for a workspace, its tools and its inbox."`
+	Connect  connectFlags     `cmd:"" help:"Print the commands that connect a codex to the workspace of the environment. The token is in them."`
+	Doctor   doctorFlags      `cmd:"" help:"Check whether a turn would run here; exit 0 only if it would. It writes nothing."`
+	Version  jsonOption       `cmd:"" help:"Print the versions: ours, the codex it is made for, A2A."`
+	TrimLog  trimFlags        `cmd:"" name:"trim-log" hidden:"" help:"Cut the log of codex short. The threads stand on standard input."`
 }
 
 type trimFlags struct {
@@ -74,6 +75,8 @@ func (p *program) do(ctx context.Context, args []string) int {
 		return p.channel(ctx, rest, &c.Channel)
 	case "machine":
 		return p.machine(ctx, rest)
+	case "machines":
+		return p.machines(ctx, rest, &c.Machines)
 	case "mcp":
 		return p.mcp(ctx, c.MCP)
 	case "connect":

@@ -5,6 +5,7 @@ import { h, say, arrange, byId, code, prose } from './dom.js';
 import { ago, bytes, compact, count, exact, plural, span, time, brief } from './format.js';
 import { checks } from './checks.js';
 import { Doctor } from './doctor.js';
+import { Machines } from './machines.js';
 
 /** Draws the panel whenever the state of the runtime changes; a card that has not changed is left alone. */
 export class RuntimePanel {
@@ -12,6 +13,7 @@ export class RuntimePanel {
   #box = byId('runtime-cards');
   #cards = new Map();
   #doctor = new Doctor();
+  #machines = new Machines();
 
   constructor(store) {
     this.#store = store;
@@ -26,6 +28,7 @@ export class RuntimePanel {
     arrange(this.#box, [
       this.#card('ready', 'Readiness', s.ready, readiness),
       this.#card('queue', 'Queue', s.queue && { ...s.queue, titles: this.#titles(s.queue) }, queue),
+      s.machines && this.#machines.show(s.machines),
       this.#card('account', 'Account and limits', { account: s.account, limits: s.limits }, account),
       this.#card('child', 'Codex', { child: s.child, codex: s.codex, codexNote: s.codexNote, model: s.model, scripted: s.scripted }, child),
       this.#card('policy', 'What codex may do', { ...s.policy, workdir: s.workdir }, policy),
@@ -135,7 +138,7 @@ const platform = ({ workspace, url, registered, lastBeat, error }) => [
 function threads(list) {
   if (!list.length) return [quiet('No conversation has a thread yet.')];
   const rows = list.slice(0, 100).map((t) => h('tr', null,
-    h('th', { scope: 'row' }, h('a', { href: `#/conversation/${encodeURIComponent(t.contextId)}`, title: `${t.contextId}, thread ${t.threadId}` }, code(brief(t.contextId, 14)))),
+    h('th', { scope: 'row' }, h('a', { href: `#/conversation/${encodeURIComponent(t.contextId)}`, title: `${t.contextId}, thread ${t.threadId}` }, code(brief(t.contextId, 14))), t.machine && h('p', { class: 'quiet on' }, 'on ', prose(t.machine))),
     h('td', null, h('span', { class: t.loaded ? 'loaded' : 'quiet' }, t.loaded ? 'loaded' : 'idle')),
     h('td', { class: 'number', title: t.totalTokens !== undefined ? `${count(t.inputTokens ?? 0)} in, ${count(t.outputTokens ?? 0)} out` : null }, t.totalTokens !== undefined ? compact(t.totalTokens) : ''),
     h('td', { class: 'number' }, when(t.lastUsed))));

@@ -197,6 +197,7 @@ function facts(row, metadata, contextId) {
   const updated = row?.updated ? h('time', { datetime: new Date(row.updated).toISOString(), title: exact(row.updated) }, ago(row.updated)) : null;
   return [
     updated, row?.caller && ['from ', ...literal(row.caller)], contextId && h('span', { title: contextId }, 'conversation ', h('code', { dir: 'ltr' }, brief(contextId, 20))),
+    metadata.machine && ['on ', ...prose(metadata.machine)],
     turn === 'queued' && ahead !== undefined && `${plural(ahead, 'turn')} ahead`, turn === 'steered' && 'steered',
     usage?.totalTokens > 0 && h('span', { title: `${usage.inputTokens} in, ${usage.outputTokens} out` }, `${compact(usage.totalTokens)} tokens`),
     calls && h('span', { title: callsWhole(calls) }, modelCalls(calls)),

@@ -73,6 +73,7 @@ type Config struct {
 	Ready    *readiness.Readiness
 	Setup    *adapter.Setup
 	Presence *presence.Presence // nil standing alone
+	Machines Machines           // that commands run on; nil where they run here
 	Redact   func(string) string
 	Logger   *slog.Logger
 }
@@ -110,6 +111,7 @@ func (o *Overview) State(ctx context.Context) console.State {
 		Child:    o.child(health.Child),
 		Account:  accountOf(health.Account, now.Email),
 		Platform: o.platform(),
+		Machines: o.machines(),
 		Queue:    queueOf(health),
 	}
 	if !ready.Checked {
@@ -128,7 +130,7 @@ func (o *Overview) State(ctx context.Context) console.State {
 		state.Login = &console.Login{URL: login.URL, Code: login.Code, ExpiresAt: login.Expires}
 	}
 	state.Queue.Contexts = queues(now.Conversations)
-	state.Threads = o.threads.with(ctx, now.Conversations)
+	state.Threads = o.placed(o.threads.with(ctx, now.Conversations))
 	return state
 }
 

@@ -12,6 +12,7 @@ type Tally struct {
 	Messages, Refused                              int
 	Completed, Canceled, Failed, TimedOut          int
 	Interrupted, InterruptedText, RetriedOnPurpose int
+	InterruptedThere                               int // by what became of a machine
 	Lines, Reruns, Recut, Faulted                  int
 }
 
@@ -141,6 +142,12 @@ func (a *auditor) count(e *Entry, end Ending, shared bool) {
 		a.tally.Canceled++
 	case end.State == "failed" && end.Interrupted && !a.cuts:
 		a.tally.Interrupted++
+		if strings.Contains(end.Why, "machine m") {
+			a.tally.InterruptedThere++
+		}
+		if end.Why == "" {
+			a.ledger.fault("message %s is interrupted, and its task does not say so in words", e.ID)
+		}
 		if !e.Command {
 			a.tally.InterruptedText++
 			if end.Attempt < 2 && !shared {

@@ -22,6 +22,7 @@ var (
 	durationFlag = flag.Duration("duration", 10*time.Second, "how long it strikes; only without -kills")
 	silenceFlag  = flag.Duration("silence", 15*time.Second, "how long a turn may say nothing; a machine that stalls for as long fails it, and a hanging turn under strikes needs it as a pause")
 	contextsFlag = flag.Int("contexts", 5, "conversations at the same time")
+	machinesFlag = flag.Int("machines", 3, "how many machines TestMachines has")
 	calmFlag     = flag.Bool("calm", false, "kills of codex only")
 	reportFlag   = flag.String("report", "", "a file to write the report into, between its markers")
 	logFlag      = flag.String("log", "", "a file for the logs of the program")
@@ -48,11 +49,18 @@ func TestChaos(t *testing.T) {
 		}
 		return took > *durationFlag
 	})
-	if *reportFlag != "" && !t.Failed() {
-		if err := report.Write(*reportFlag); err != nil {
-			t.Error(err)
+	report.keep(t, "chaos")
+}
+
+// TestMachines has commands run on machines, and strikes at these, too.
+func TestMachines(t *testing.T) {
+	report := run(t, Plan{seed: *seedFlag, contexts: *contextsFlag, machines: *machinesFlag}, func(f *field, took time.Duration) bool {
+		if *killsFlag > 0 {
+			return f.kills >= *killsFlag
 		}
-	}
+		return took > *durationFlag
+	})
+	report.keep(t, "chaos on machines")
 }
 
 // TestCuts strikes at the model only: no turn is lost for that, and none is run again.
@@ -85,6 +93,7 @@ func run(t *testing.T, plan Plan, enough func(*field, time.Duration) bool) Repor
 			break
 		}
 	}
+	f.there.heal()
 	close(l.enough)
 	load.Wait()
 	a := newAuditor(l)
@@ -96,6 +105,7 @@ func run(t *testing.T, plan Plan, enough func(*field, time.Duration) bool) Repor
 	a.books(t.Context(), f.program.State)
 	a.files(f.program.State, "state.db", "state.db-wal", "state.db-shm", "state.lock")
 	a.files(f.program.Work, filepath.Base(l.file))
+	a.machines(f.there, mark)
 	a.processes(mark)
 	report := Report{Plan: plan, Field: f, Tally: a.tally, Commit: commit, Began: began, Took: time.Since(began), Ledger: f.ledger}
 	t.Log("\n" + report.String())
@@ -114,8 +124,11 @@ func prepare(t *testing.T, plan Plan) (f *field, l *load, mark string) {
 	state := codextest.Dir(t, "state")
 	f.disk = mountDisk(t, state)
 	mark = fmt.Sprintf("CHAOS_RUN=%d-%d", os.Getpid(), time.Now().UnixNano())
-	f.runs(progtest.Start(quiet{t}, binary, append(f.model.environ(), "OPENAI_API_KEY=key-of-the-chaos-run",
-		"RUNTIME_STATE_DIR="+state, "RUNTIME_LOG=info", "CODEX_IDLE_TIMEOUT="+silenceFlag.String(), mark)...))
+	work := codextest.Dir(t, "work")
+	f.there = startMachines(t, plan.machines, work, mark, f.keepLog)
+	f.runs(progtest.Start(quiet{t}, binary, append(append(f.model.environ(), "OPENAI_API_KEY=key-of-the-chaos-run", "RUNTIME_WORKDIR="+work,
+		"RUNTIME_STATE_DIR="+state, "RUNTIME_LOG=info", "CODEX_IDLE_TIMEOUT="+silenceFlag.String(), mark), f.there.environ()...)...))
+	f.program.Work = work
 	f.file = filepath.Join(f.program.Work, "lines")
 	web := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	t.Cleanup(web.CloseIdleConnections)

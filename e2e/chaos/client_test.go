@@ -152,7 +152,7 @@ func sending(m *Message, d door, file, follow string, retry bool) (method string
 func ending(task object) (Ending, bool) {
 	end := Ending{State: plainState(str(task, "status", "state")), Kind: str(task, "metadata", "failure", "kind"), RetryOf: str(task, "metadata", "retryOf")}
 	end.Interrupted, _ = at(task, "metadata", "interrupted").(bool)
-	if end.Kind != "" {
+	if end.Kind != "" || end.Interrupted {
 		end.Why = partsText(at(task, "status", "message"))
 	}
 	attempt, _ := at(task, "metadata", "attempt").(float64)

@@ -61,19 +61,23 @@ func (a *auditor) files(dir string, known ...string) {
 
 // processes checks that none is left that has the mark in its environment.
 func (a *auditor) processes(mark string) {
-	environs, err := filepath.Glob("/proc/[0-9]*/environ")
-	if err != nil {
-		a.ledger.fault("%v", err)
+	for _, pid := range marked(mark, map[int]bool{os.Getpid(): true}) {
+		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		a.ledger.fault("process %d is left: %q", pid, line)
 	}
+}
+
+// marked are the processes that have the mark in their environment, but for some.
+func marked(mark string, but map[int]bool) (found []int) {
+	environs, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, file := range environs {
 		environ, err := os.ReadFile(file)
 		if err != nil || !bytes.Contains(environ, []byte(mark)) {
 			continue
 		}
-		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-		if err == nil && pid != os.Getpid() {
-			line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-			a.ledger.fault("process %d is left: %q", pid, line)
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil && !but[pid] {
+			found = append(found, pid)
 		}
 	}
+	return found
 }

@@ -43,6 +43,7 @@ type Message struct {
 	N       int    // in the conversation
 	Command bool   // appends its ID to a file
 	Long    time.Duration
+	Leaves  bool          // the command leaves a process behind
 	Think   time.Duration // until the first word of the model
 	Pieces  int           // of the answer, if it is none
 	Every   time.Duration
@@ -61,7 +62,11 @@ func (m *Message) Text(file string) string {
 	if !m.Command {
 		return fmt.Sprintf("Answer %s, please.", m.ID)
 	}
-	return fmt.Sprintf("run echo %s | tee -a %s; sleep %.3f", m.ID, file, m.Long.Seconds())
+	left := ""
+	if m.Leaves {
+		left = "(setsid sleep 900 >/dev/null 2>&1 &) ; "
+	}
+	return fmt.Sprintf("run %secho %s | tee -a %s; sleep %.3f", left, m.ID, file, m.Long.Seconds())
 }
 
 // Answer is what the model says to it.
@@ -94,20 +99,30 @@ const (
 	modelAway // they are reset, and new ones for a while
 	modelDeaf // they are reset, and WebSockets are refused for a while
 	lull      // nothing at all, for longer than the timer that ends a silent turn
+
+	killMachine   // it is started again after a while
+	killExec      // codex's exec-server on it
+	freezeMachine // SIGSTOP, and SIGCONT after a while: it is silent, and what runs there runs on
+	drainMachine  // SIGTERM, and it is started again when it has ended
+	strikes
 )
 
 func (s strike) String() string {
 	return [...]string{
 		"codex, SIGKILL", "runtime, SIGKILL", "both, SIGKILL", "runtime while it starts, SIGKILL", "runtime, SIGTERM", "disk filled",
-		"connections to the model, FIN", "connections to the model, RST", "model out of reach", "model without WebSockets", "none, a lull"}[s]
+		"connections to the model, FIN", "connections to the model, RST", "model out of reach", "model without WebSockets", "none, a lull",
+		"machine, SIGKILL", "exec-server of a machine, SIGKILL", "machine, SIGSTOP for a while", "machine, SIGTERM"}[s]
 }
 
 // kills is how many processes a strike kills with SIGKILL.
 func (s strike) kills() int {
-	if s > killInStart {
-		return 0
+	switch s {
+	case killChild, killUs, killMachine, killExec:
+		return 1
+	case killBoth, killInStart:
+		return 2
 	}
-	return [...]int{1, 1, 2, 2}[s]
+	return 0
 }
 
 // A moment is what a strike waits for before its delay begins.
@@ -128,6 +143,7 @@ type Blow struct {
 	When   moment
 	After  time.Duration
 	Hold   time.Duration // of what lasts
+	Which  int           // of the machines
 	Hasty  bool          // the next blow does not wait for the recovery from this one
 }
 
@@ -138,6 +154,7 @@ type Plan struct {
 	calm     bool // kills of codex only
 	cuts     bool // strikes at the model only, which has WebSockets throughout or never
 	deaf     bool // it has none
+	machines int  // that commands run on; 0 is here
 }
 
 func (p Plan) source(n uint64) *rand.Rand { return rand.New(rand.NewPCG(p.seed, n)) }
@@ -164,6 +181,12 @@ func (p Plan) message(r *rand.Rand, conversation, n int) *Message {
 	if m.Door.stream() && one(r, 5) {
 		m.Stall = stall
 	}
+	if p.machines > 0 {
+		m.Leaves = one(r, 3)
+		if long := ms(r, 0, 3000); one(r, 4) {
+			m.Long = long
+		}
+	}
 	if one(r, 12) {
 		m.Cancel = cancel
 	}
@@ -177,9 +200,36 @@ func (p Plan) message(r *rand.Rand, conversation, n int) *Message {
 }
 
 // Blows returns the endless strikes. Those at the model come beside the others, of which there
-// are as many as the kills need.
+// are as many as the kills need. Half of all are at machines, where there are any.
 func (p Plan) Blows() func() Blow {
 	r := p.source(1 << 32)
+	here := p.here(r)
+	return func() Blow {
+		b := here()
+		if p.machines > 0 && one(r, 2) {
+			p.there(r, &b)
+		}
+		return b
+	}
+}
+
+// there makes a strike one at a machine. What lasts may last for longer than the runtime waits.
+func (p Plan) there(r *rand.Rand, b *Blow) {
+	b.Which = r.IntN(p.machines)
+	switch kind, long := r.IntN(100), ms(r, 500, 8000); {
+	case kind < 35:
+		b.Strike = killMachine
+	case kind < 60:
+		b.Strike = killExec
+	case kind < 85:
+		b.Strike, b.Hold = freezeMachine, long
+	default:
+		b.Strike = drainMachine
+	}
+}
+
+// here are the strikes at this machine.
+func (p Plan) here(r *rand.Rand) func() Blow {
 	return func() Blow {
 		b := Blow{When: moment(r.IntN(int(moments))), After: ms(r, 0, 60), Hold: ms(r, 50, 500), Hasty: one(r, 3)}
 		far, kind := ms(r, 0, 300), r.IntN(128)

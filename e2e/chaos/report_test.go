@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 )
 
@@ -20,21 +21,18 @@ type Report struct {
 	Took   time.Duration
 }
 
-// The report stands between these in a document.
-const (
-	reportBegin = "<!-- chaos: begin -->"
-	reportEnd   = "<!-- chaos: end -->"
-)
-
 func (r Report) String() string {
 	var b strings.Builder
 	row := func(what string, n any) { fmt.Fprintf(&b, "| %s | %v |\n", what, n) }
 	b.WriteString("| | |\n|---|---:|\n")
 	row("seed, conversations", fmt.Sprintf("%d, %d", r.Plan.seed, r.Plan.contexts))
+	if r.Plan.machines > 0 {
+		row("machines", r.Plan.machines)
+	}
 	row("commit, date", fmt.Sprintf("%s, %s", r.Commit, r.Began.UTC().Format(time.DateOnly)))
 	row("took", r.Took.Round(time.Second))
 	row("**processes killed**", fmt.Sprintf("**%d**", r.Field.kills))
-	for s := killChild; s <= lull; s++ {
+	for s := range strikes {
 		if n := r.Field.count[s]; n > 0 {
 			row("strikes: "+s.String(), n)
 		}
@@ -46,6 +44,9 @@ func (r Report) String() string {
 	row("messages", t.Messages)
 	row("— completed", t.Completed)
 	row("— interrupted; of these, text only, cut twice", fmt.Sprintf("%d; %d", t.Interrupted, t.InterruptedText))
+	if r.Plan.machines > 0 {
+		row("— interrupted, of these, by what became of a machine", t.InterruptedThere)
+	}
 	row("— canceled, as asked", t.Canceled)
 	row("— failed, as the model did", t.Failed)
 	row("— timed out, as the model hung", t.TimedOut)
@@ -66,16 +67,28 @@ func (r Report) String() string {
 	return b.String()
 }
 
-// Write puts the report between the markers of a document.
-func (r Report) Write(name string) error {
-	text, err := os.ReadFile(name)
+// keep writes the report into the document that is asked for, unless the books do not hold.
+func (r Report) keep(t *testing.T, name string) {
+	t.Helper()
+	if *reportFlag == "" || t.Failed() {
+		return
+	}
+	if err := r.Write(*reportFlag, name); err != nil {
+		t.Error(err)
+	}
+}
+
+// Write puts the report between the markers of a document that have its name.
+func (r Report) Write(file, name string) error {
+	text, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
-	head, rest, ok := strings.Cut(string(text), reportBegin)
-	_, tail, closed := strings.Cut(rest, reportEnd)
+	begin, end := "<!-- "+name+": begin -->", "<!-- "+name+": end -->"
+	head, rest, ok := strings.Cut(string(text), begin)
+	_, tail, closed := strings.Cut(rest, end)
 	if !ok || !closed {
-		return fmt.Errorf("%s has no lines %s and %s", name, reportBegin, reportEnd)
+		return fmt.Errorf("%s has no lines %s and %s", file, begin, end)
 	}
-	return os.WriteFile(name, []byte(head+reportBegin+"\n"+r.String()+reportEnd+tail), 0o644)
+	return os.WriteFile(file, []byte(head+begin+"\n"+r.String()+end+tail), 0o644)
 }

@@ -18,6 +18,7 @@ type field struct {
 	file    string // that commands append to
 	disk    *disk
 	model   *upstream
+	there   *machines
 	program *progtest.Program
 	url     atomic.Value
 
@@ -52,6 +53,7 @@ func (f *field) strike(b Blow) {
 	if finModel <= b.Strike && b.Strike <= modelDeaf {
 		f.spare()
 	}
+	f.there.tend()
 	f.await(b)
 	pause(context.Background(), b.After)
 	said := f.ledger.said.next()
@@ -65,9 +67,7 @@ func (f *field) strike(b Blow) {
 	if b.Hasty {
 		return
 	}
-	select {
-	case <-said:
-	case <-time.After(restless):
+	if !f.there.tendUntil(said, restless) {
 		f.ledger.fault("nothing was answered within %s of this strike: %s", restless, b.Strike)
 	}
 	took := time.Since(began)
@@ -158,6 +158,8 @@ func (f *field) hit(b Blow) bool {
 		return f.disk.fill(b.Hold)
 	case finModel, rstModel, modelAway, modelDeaf:
 		return f.model.hit(b)
+	case killMachine, killExec, freezeMachine, drainMachine:
+		return f.there.hit(b)
 	case lull:
 		pause(context.Background(), *silenceFlag+time.Second)
 	}

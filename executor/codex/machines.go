@@ -165,10 +165,10 @@ func (t *turn) lostOr(end *agent.Ended) (*agent.Ended, error) {
 }
 
 // endOnMachine ends what the turn has left running in its place. Where the machine does not say that nothing is left,
-// the turn has lost it.
+// the turn has lost it. Of one that has begun no tool nothing runs there.
 func (t *turn) endOnMachine(ctx context.Context) {
 	at := t.c.place
-	if t.lostMachine() != nil {
+	if t.lostMachine() != nil || !t.HasWorked() {
 		return
 	}
 	err := leftovers.EndOn(ctx, at, t.leaves)

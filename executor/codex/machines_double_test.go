@@ -50,7 +50,7 @@ func newMachine(t *testing.T, name string) *machine {
 		t.Fatal(err)
 	}
 	m.addr = strings.TrimSpace(strings.TrimPrefix(line, "ws://"))
-	if m.link, err = link.Listen(m, "/", codextestLog(t)); err != nil {
+	if m.link, err = link.Listen(m, m, "/", codextestLog(t)); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(m.link.Close)
@@ -73,6 +73,9 @@ func (m *machine) Dial(ctx context.Context) (net.Conn, error) {
 }
 
 func (m *machine) Sign(*http.Request) {}
+
+// Admit implements [link.Keeper].
+func (m *machine) Admit(http.Header) bool { return true }
 
 // machines are the places of the tests: each conversation is on the machine that has its name, or on the next.
 type machines struct {

@@ -96,8 +96,3 @@ func (b *Branches) Bundle(ctx context.Context, w io.Writer, conversation string,
 func (b *Branches) Absorb(ctx context.Context, bundle io.Reader, conversation string) (string, error) {
 	return b.r.Absorb(ctx, bundle, b.Branch(conversation), b.cfg.Most)
 }
-
-// Forget lets go of the branch of a conversation.
-func (b *Branches) Forget(ctx context.Context, conversation string) error {
-	return b.r.Drop(ctx, b.Branch(conversation))
-}

@@ -29,9 +29,17 @@ type Dialer interface {
 	Sign(r *http.Request)
 }
 
+// A Keeper knows what runs on the machine.
+type Keeper interface {
+	// Admit reports whether a connection that the machine has taken leads to where what runs there goes on. Where it does not,
+	// codex is not to know before the turns there are ended: it may tell the model, and the model do without.
+	Admit(answer http.Header) bool
+}
+
 // A Link is the way to one machine. Its methods may be called concurrently.
 type Link struct {
 	machine Dialer
+	keeper  Keeper
 	path    string // of the exec-server at the machine
 	token   string // that codex brings
 	log     *slog.Logger
@@ -49,14 +57,14 @@ type Link struct {
 // dialLimit bounds the opening of a connection to the machine: less than the 5 s that codex has for it.
 const dialLimit = 4 * time.Second
 
-// Listen opens a link. Connections go to a path of the machine.
-func Listen(machine Dialer, path string, log *slog.Logger) (*Link, error) {
+// Listen opens a link. Connections go to a path of the machine. Without a keeper each is admitted.
+func Listen(machine Dialer, keeper Keeper, path string, log *slog.Logger) (*Link, error) {
 	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("listen for codex: %w", err)
 	}
 	l := &Link{
-		machine: machine, path: path, token: rand.Text(), log: log,
+		machine: machine, keeper: keeper, path: path, token: rand.Text(), log: log,
 		listener: listener, served: make(chan struct{}), open: map[*tunnel]bool{},
 	}
 	l.server = &http.Server{Handler: l, ReadHeaderTimeout: dialLimit, MaxHeaderBytes: 16 << 10, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}
@@ -122,6 +130,11 @@ func (l *Link) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if answer.StatusCode != http.StatusSwitchingProtocols {
 		to.Close()
 		http.Error(w, "the machine does not take the connection", answer.StatusCode)
+		return
+	}
+	if l.keeper != nil && !l.keeper.Admit(answer.Header) {
+		to.Close()
+		http.Error(w, "what ran on the machine has ended", http.StatusServiceUnavailable)
 		return
 	}
 	l.carry(w, to, answer)

@@ -217,7 +217,7 @@ func (p *Placer) drop(m *machine) {
 
 // tidy forgets a conversation of which nothing is known any more.
 func (p *Placer) tidy(c *conversation) {
-	if c.on == nil && c.turn == nil && len(c.waiting) == 0 {
+	if c.on == nil && c.turn == nil && len(c.waiting) == 0 && p.conversations[c.name] == c {
 		delete(p.conversations, c.name)
 	}
 }

@@ -47,6 +47,12 @@ func (p *Placer) Place(ask Ask) *Turn {
 func (p *Placer) ask(ask Ask, seq uint64) *Turn {
 	t := &Turn{placer: p, ask: ask, of: p.conversation(ask.Conversation), seq: seq, changed: make(chan struct{}, 1)}
 	t.of.waiting.insert(t)
+	if t.of.turn == nil && len(t.of.waiting) == 1 {
+		if m := p.choose(t); m != nil {
+			p.grant(t, m)
+			return t
+		}
+	}
 	p.next(t.of)
 	p.try(t)
 	return t

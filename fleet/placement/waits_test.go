@@ -231,3 +231,24 @@ func TestJoin(t *testing.T) {
 		t.Errorf("the operator's have become %s", operator)
 	}
 }
+
+// TestRemoveWithTurns: a machine that has left is known while turns run on it, and then no more; one that is lost, too.
+func TestRemoveWithTurns(t *testing.T) {
+	f := fleetOf(t, 2)
+	turn := f.place("a")
+	f.place("b")
+	f.Remove("m1")
+	f.Forget("a")
+	f.Forget("b")
+	f.has("m1", 2, 0)
+	f.Report(wire.Status{Name: "m1", Turns: 2, Taken: 2, Mine: 2}) // it is there again
+	f.on(f.place("c"), "")
+	turn.End()
+	f.has("m1", 2, 1)
+	f.Remove("m1")
+	f.Lose("m1")
+	f.Forget("c")
+	if left := f.Machines(); len(left) != 0 {
+		t.Errorf("left is %+v", left)
+	}
+}

@@ -64,7 +64,7 @@ func (n *names) LookupNetIP(ctx context.Context, network, host string) ([]netip.
 
 func following(t *testing.T, n *names) *hearer {
 	t.Helper()
-	source, err := roster.ParseDNS("machines.svc:8443#sha256:"+sum, n)
+	source, err := roster.ParseDNS("machines.svc:8443#sha256:"+pinned, n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestDNS(t *testing.T) {
 		if got.names() != "10.0.0.1:8443 10.0.0.2:8443 [fd00::1]:8443" || got.trouble != "" {
 			t.Fatalf("told %+v", got)
 		}
-		if e := got.entries[0]; e.ServerName != "machines.svc" || e.Fingerprint != sum || e.Name != "machines.svc:8443 (10.0.0.1)" {
+		if e := got.entries[0]; e.ServerName != "machines.svc" || e.Fingerprint != pinned || e.Name != "machines.svc:8443 (10.0.0.1)" {
 			t.Errorf("an entry is %+v", e)
 		}
 		n.says(nil, "10.0.0.3", "10.0.0.1")

@@ -64,7 +64,7 @@ func TestFile(t *testing.T) {
 	put := func(text string) func() { return func() { write(t, path, text) } }
 	follow(t, path, []step{
 		{"missing at first", nil, "", "no such file"},
-		{"written", put("# ours\r\n\r\n  https://m1:1,\r\nhttps://m2:1#sha256:" + sum + "\n"), "m1:1 m2:1", ""},
+		{"written", put("# ours\r\n\r\n  https://m1:1,\r\nhttps://m2:1#sha256:" + pinned + "\n"), "m1:1 m2:1", ""},
 		{"one more, no end of line", put("https://m1:1\nhttps://m3:1"), "m1:1 m3:1", ""},
 		{"emptied", put(""), "m1:1 m3:1", "is empty, so the list stays as it was"},
 		{"blank", put(" \n\n"), "m1:1 m3:1", "is empty"},

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -56,8 +57,8 @@ func TestChecksHaveNoKey(t *testing.T) {
 			}
 			way := Serve()
 			all := way.checks
-			way.checks = func(of Case, at scratch) []preflight.Check {
-				return slices.DeleteFunc(all(of, at), func(c preflight.Check) bool { return c.Name == "tools (mcp)" }) // it starts this program
+			way.checks = func(ctx context.Context, of Case, at scratch) []preflight.Check {
+				return slices.DeleteFunc(all(ctx, of, at), func(c preflight.Check) bool { return c.Name == "tools (mcp)" }) // it starts this program
 			}
 			for _, r := range way.Examine(t.Context(), Case{Settings: s, Environ: environ, Deep: true}).Results {
 				if c.has == "" && r.Name == "credential" && !strings.HasPrefix(r.Detail, "OPENAI_API_KEY") {

@@ -91,7 +91,7 @@ func TestTurnCheckIsAskedFor(t *testing.T) {
 		for _, deep := range []bool{false, true} {
 			c := Case{Settings: settings.Settings{Tools: settings.ToolsOff}, Deep: deep}
 			has := false
-			for _, check := range way.checks(c, scratch{}) {
+			for _, check := range way.checks(t.Context(), c, scratch{}) {
 				has = has || check.Name == "turn"
 			}
 			if want := deep && way.Subject == ""; has != want {

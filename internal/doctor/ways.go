@@ -23,7 +23,7 @@ type Case struct {
 // A Way is one of the ways in which the program is put to work, which say what has to hold.
 type Way struct {
 	Subject string // of the verdict; empty is a turn
-	checks  func(Case, scratch) []preflight.Check
+	checks  func(context.Context, Case, scratch) []preflight.Check
 }
 
 // Serve is the way of runtime serve.
@@ -45,22 +45,22 @@ func (w Way) Examine(ctx context.Context, c Case) preflight.Report {
 		}}}
 	}
 	defer at.remove()
-	return withoutSecrets(preflight.Run(ctx, w.checks(c, at)...), secrets.Of(c.Settings, c.Environ))
+	return withoutSecrets(preflight.Run(ctx, w.checks(ctx, c, at)...), secrets.Of(c.Settings, c.Environ))
 }
 
 // serveChecks are those of runtime serve.
-func serveChecks(c Case, at scratch) []preflight.Check {
+func serveChecks(ctx context.Context, c Case, at scratch) []preflight.Check {
 	all := append(turnChecks(c, at), port(c.Settings.Addr))
-	return slices.Concat(all, platformChecks(c.Settings), toolChecks(c, at), deepChecks(c))
+	return slices.Concat(all, machineChecks(ctx, c), platformChecks(c.Settings), toolChecks(c, at), deepChecks(c))
 }
 
 // channelChecks are those of runtime channel. It listens only if it is told to.
-func channelChecks(c Case, at scratch) []preflight.Check {
+func channelChecks(ctx context.Context, c Case, at scratch) []preflight.Check {
 	all := turnChecks(c, at)
 	if addr := c.Settings.Addr; addr != "" {
 		all = append(all, port(addr))
 	}
-	return slices.Concat(all, platformChecks(c.Settings), spaceToolChecks(c, at), deepChecks(c))
+	return slices.Concat(all, machineChecks(ctx, c), platformChecks(c.Settings), spaceToolChecks(c, at), deepChecks(c))
 }
 
 // turnChecks are what has to hold for a turn, however its message comes.
@@ -73,7 +73,7 @@ func turnChecks(c Case, at scratch) []preflight.Check {
 }
 
 // mcpChecks are those of runtime mcp, which starts no codex.
-func mcpChecks(c Case, _ scratch) []preflight.Check {
+func mcpChecks(_ context.Context, c Case, _ scratch) []preflight.Check {
 	s := c.Settings
 	return slices.Concat(platformChecks(s), inboxCheck(c), []preflight.Check{hostToolCheck(c), runtimeCheck(s.URL), preflight.Clock(), skewCheck(s)})
 }

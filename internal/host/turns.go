@@ -58,7 +58,7 @@ func (t *Turns) started(ctx context.Context) {
 
 // Readiness is whether a turn would run; registered says whether the platform can send messages, and is nil without one.
 func (t *Turns) Readiness(life *Life, registered func() (bool, string)) *readiness.Readiness {
-	ready := readiness.New(readiness.Config{Checks: t.Checks, Turns: t.Executor, Redact: t.Redact, Registered: registered})
+	ready := readiness.New(readiness.Config{Checks: t.Checks, Turns: t.Executor, Redact: t.Redact, Registered: registered, Machines: t.machines()})
 	life.Opened(ready)
 	t.Registry.MustRegister(readiness.NewGauges(ready))
 	return ready
@@ -96,8 +96,13 @@ func (t *Turns) bounds() overrides.Bounds {
 // KeepHouse has what is old or too much forgotten; files are those of the messages.
 func KeepHouse(life *Life, t *Turns, engine *tasks.Engine, files retention.Sweeper) {
 	s := t.Settings
+	var forgotten func(context.Context, string)
+	if t.Fleet != nil {
+		forgotten = t.Fleet.Forget
+	}
 	life.GoesOn(retention.New(retention.Config{
-		Home: s.CodexHome, User: s.User, Most: int64(s.ConversationsMiB) << 20, Store: t.Journal, Threads: t.Driver,
+		Forgotten: forgotten,
+		Home:      s.CodexHome, User: s.User, Most: int64(s.ConversationsMiB) << 20, Store: t.Journal, Threads: t.Driver,
 		Files: files, IsPeers: engine.OfPeer, Logger: t.Logger,
 	}).Run)
 }

@@ -28,6 +28,7 @@ type Config struct {
 	Redact *logging.Redactor // of what is shown
 	// Registered says whether the platform can send messages, and how that stands; nil standing alone.
 	Registered func() (bool, string)
+	Machines   Machines // that commands run on; nil where they run here
 }
 
 // Readiness answers whether a turn would run: by the checks and by how the child is. Close waits for what is
@@ -87,6 +88,11 @@ func (r *Readiness) with(report preflight.Report, health executor.Health, child 
 	model := modelCheck(health.Hold)
 	state.Checks = append(state.Checks, child, model, turnsCheck(health))
 	state.OK = state.OK && child.OK && model.OK
+	if r.Machines != nil {
+		machines := machinesCheck(r.Machines.Standing())
+		state.Checks = append(state.Checks, machines)
+		state.OK = state.OK && machines.OK
+	}
 	if r.Registered != nil {
 		ok, message := r.Registered()
 		state.Checks = append(state.Checks, server.Check{Name: "registered", OK: ok, Message: message})

@@ -13,9 +13,10 @@ const childMayFail = 3 * time.Second
 
 // A Wedge finds out why no turn can be started.
 type Wedge struct {
-	Turns   Turns
-	Checks  *Checks
-	Problem func() string // of the configuration; nil if there is none that could have one
+	Turns    Turns
+	Checks   *Checks
+	Problem  func() string // of the configuration; nil if there is none that could have one
+	Machines Machines      // that commands run on; nil where they run here
 
 	mu     sync.Mutex
 	failed time.Time // since when codex is not there; zero if it is
@@ -36,7 +37,13 @@ func (w *Wedge) Why() string {
 			return problem
 		}
 	}
-	return w.Checks.Failing()
+	if why := w.Checks.Failing(); why != "" || w.Machines == nil {
+		return why
+	}
+	if s := w.Machines.Standing(); lacksMachines(s) {
+		return "no machine takes turns: " + machinesCheck(s).Message
+	}
+	return ""
 }
 
 func (w *Wedge) childFails(fails bool) bool {

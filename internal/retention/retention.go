@@ -44,13 +44,14 @@ type Sweeper interface {
 // is no room for, with the files of their threads; and it deletes the files that messages of that
 // time brought.
 type Keeper struct {
-	store   *store.Store
-	threads Threads
-	uploads Sweeper
-	files   rollout.Home
-	most    func() int64                   // bytes of the files of all threads
-	isPeers func(conversation string) bool // whether it is another agent's
-	log     *slog.Logger
+	store     *store.Store
+	threads   Threads
+	uploads   Sweeper
+	files     rollout.Home
+	most      func() int64                                   // bytes of the files of all threads
+	isPeers   func(conversation string) bool                 // whether it is another agent's
+	forgotten func(ctx context.Context, conversation string) // nil is nothing
+	log       *slog.Logger
 
 	weighed weighing
 	over    bool // threads may be left over
@@ -65,14 +66,16 @@ type Config struct {
 	Threads Threads
 	Files   Sweeper
 	IsPeers func(conversation string) bool // whether it is another agent's
-	Logger  *slog.Logger
+	// Forgotten is told of each conversation that was let go; nil is nothing.
+	Forgotten func(ctx context.Context, conversation string)
+	Logger    *slog.Logger
 }
 
 // New returns what keeps to cfg while its Run goes on.
 func New(cfg Config) *Keeper {
 	return &Keeper{
 		store: cfg.Store, threads: cfg.Threads, uploads: cfg.Files, files: rollout.Home{Dir: cfg.Home, User: cfg.User},
-		most: func() int64 { return store.ShareOfDisk(cfg.Home, cfg.Most) }, isPeers: cfg.IsPeers, log: cfg.Logger,
+		most: func() int64 { return store.ShareOfDisk(cfg.Home, cfg.Most) }, isPeers: cfg.IsPeers, forgotten: cfg.Forgotten, log: cfg.Logger,
 	}
 }
 
@@ -159,6 +162,9 @@ func (h *Keeper) forget(ctx context.Context, all []store.UsedConversation) (gone
 		switch {
 		case err == nil:
 			gone++
+			if h.forgotten != nil {
+				h.forgotten(ctx, c.Key)
+			}
 		case !inUse(err):
 			failed.add(err)
 		}

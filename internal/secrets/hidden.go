@@ -12,7 +12,7 @@ import (
 // somewhere else.
 func Hidden(s settings.Settings) []string {
 	all := []string{s.StateDir, s.CodexHome}
-	more := append([]string{s.TokenFile, s.SecretsDir}, wireFiles(s)...)
+	more := append([]string{s.TokenFile, s.MachinesSecret, s.SecretsDir}, wireFiles(s)...)
 	for _, space := range s.Spaces {
 		more = append(more, space.TokenFile)
 	}

@@ -41,6 +41,7 @@ func Of(s settings.Settings, environ []string) *logging.Redactor {
 	for _, space := range s.Spaces {
 		redact.Add(In(regular.Read, space.TokenFile))
 	}
+	redact.Add(In(regular.Read, s.MachinesSecret))
 	if !s.InWorkspace() {
 		return redact
 	}

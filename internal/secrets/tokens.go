@@ -66,8 +66,10 @@ func TokenFiles(s settings.Settings) (files []string) {
 	if s.InWorkspace() {
 		files = append(files, filepath.Join(s.ConfigsDir, platform.TokenFile), filepath.Join(s.ConfigsDir, platform.InboundSecretFile))
 	}
-	if s.TokenFile != "" {
-		files = append(files, s.TokenFile)
+	for _, file := range []string{s.TokenFile, s.MachinesSecret} {
+		if file != "" {
+			files = append(files, file)
+		}
 	}
 	return files
 }

@@ -32,7 +32,7 @@ type Settings struct {
 	Threads string `group:"Turns" env:"RUNTIME_THREADS" oneof:"workspace,context" default:"context; workspace in a workspace" help:"Which messages share a codex thread. context: those with the same contextId, and each without one has a thread of its own. workspace: those without one, and those of the canvas, share the main thread; others as in context. In a workspace other agents have theirs either way."`
 	MidTurn string `group:"Turns" env:"RUNTIME_MID_TURN" oneof:"queue,steer" default:"queue; in a workspace steer, for messages of its user" help:"What becomes of a message that names no task and comes while a turn of its context runs: queue gives it a task of its own, which waits; steer makes it part of that turn and its task."`
 
-	URL string `group:"Calling a runtime" env:"RUNTIME_URL" kind:"url" envDefault:"http://127.0.0.1:8000" help:"Where runtime task and runtime mcp find the runtime. RUNTIME_TOKEN is the token that they show."`
+	URL string `group:"Calling a runtime" env:"RUNTIME_URL" kind:"url" envDefault:"http://127.0.0.1:8000" help:"Where runtime task, runtime machines and runtime mcp find the runtime. RUNTIME_TOKEN is the token that they show."`
 
 	Push     bool   `group:"Calling out" env:"RUNTIME_PUSH" envDefault:"true" help:"Callers may ask for push notifications: a POST to a URL of theirs with each state of a task and each finished artifact. The agent card says so."`
 	Networks string `group:"Calling out" env:"RUNTIME_ALLOW_NETWORKS" kind:"networks" default:"none" help:"Networks beside the public internet that URLs of callers may lead to: a list of CIDR ranges, such as 10.0.0.0/8,127.0.0.0/8. What stands there is reached by whoever may send a message."`

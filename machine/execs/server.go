@@ -161,8 +161,9 @@ func (s *Server) attend(p *process) {
 // show has p be the exec-server that runs.
 func (s *Server) show(now tenancy.Exec) {
 	s.mu.Lock()
-	s.now, s.err = now, nil
 	s.number = int(s.all.last.Add(1))
+	now.Number = s.number
+	s.now, s.err = now, nil
 	s.settleLocked()
 	s.mu.Unlock()
 	s.all.cfg.Started()

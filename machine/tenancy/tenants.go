@@ -28,7 +28,10 @@ type TroubleError string
 func (e TroubleError) Error() string { return string(e) }
 
 // An Exec is where an exec-server is reached, by whom that has its token.
-type Exec struct{ Addr, Token string }
+type Exec struct {
+	Addr, Token string
+	Number      int // as [Work.Number]
+}
 
 // A Work is what runs for a stay. Its methods may be called concurrently.
 type Work interface {

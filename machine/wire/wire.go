@@ -1,6 +1,9 @@
 package wire
 
-import "time"
+import (
+	"strconv"
+	"time"
+)
 
 // The headers that name who asks.
 const (
@@ -12,7 +15,12 @@ const (
 	HeaderEpoch = "Machine-Epoch"
 	// HeaderHead has the commit that a place's branch stands at, with a bundle.
 	HeaderHead = "Machine-Head"
+	// HeaderExec has the exec-server that a WebSocket leads to, as [ExecOf] has it: with another one what ran before is gone.
+	HeaderExec = "Machine-Exec"
 )
+
+// ExecOf names an exec-server, of a life of a machine.
+func ExecOf(life string, number int) string { return life + "/" + strconv.Itoa(number) }
 
 // Beat is how often a watch has a line at least; Silence is after how long without one each side takes the other for gone:
 // the runtime ends the turns that it has on the machine, and the machine ends what runs for the runtime.

@@ -113,7 +113,7 @@ func (d names) anyNameWillDo(r *http.Request) bool {
 		return false
 	case below(path, "/internal/"), below(path, "/console/"), path == "/transcript":
 		return true // asked there, in any case
-	case path == "/metrics":
+	case path == "/metrics", below(path, "/machines/"):
 		return d.token
 	case respond.IsCard(path) && reads(r), path == "/readyz":
 		return true

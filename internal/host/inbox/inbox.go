@@ -141,12 +141,12 @@ func (r *runtime) listen(life *host.Life) error {
 	return nil
 }
 
-// probe opens the listener for probes.
+// probe opens the listener for probes, and for people who look at the machines.
 func (r *runtime) probe(life *host.Life, health net.Listener) error {
 	s := r.Settings
 	probes, err := server.Probes(server.Config{
 		PublicURL: s.PublicURL, Token: s.Token.Reveal(), AnyHost: host.AnyHost(s), Refusals: r.Refusals,
-		Ready: r.ready.Get, Registry: r.Registry, Metrics: r.Metrics, Logger: r.Logger,
+		Ready: r.ready.Get, Machines: r.MachinesAPI(), Registry: r.Registry, Metrics: r.Metrics, Logger: r.Logger,
 	})
 	if err != nil {
 		return errors.Join(err, health.Close())

@@ -10,7 +10,6 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/presence"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/host"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/readiness"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
 
@@ -32,7 +31,7 @@ func join(life *host.Life, t *host.Turns, all spaces) members {
 		p := presence.New(presence.Config{
 			Platform: m.client, DeliveryMode: "poll", Every: beat, Card: m.card,
 			Metadata: platform.RuntimeMetadata{IdleTimeoutSeconds: host.Silence(t.Settings)}, Tools: m.door.Loaded,
-			Wedged: (&readiness.Wedge{Turns: t.Executor, Checks: t.Checks}).Why,
+			Wedged: t.Wedged(nil),
 			Redact: t.Redact.String, Logger: t.Logger.With("workspace", m.id),
 		})
 		m.joined.Set(p)

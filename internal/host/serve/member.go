@@ -12,7 +12,6 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/host"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/readiness"
 	"github.com/Molecule-AI/molecule-codex-runtime/platform"
 )
 
@@ -33,7 +32,7 @@ func join(life *host.Life, t *host.Turns, d *desk) *member {
 		Platform: d.client, URL: d.face.url, Card: d.face.card,
 		Metadata: platform.RuntimeMetadata{IdleTimeoutSeconds: host.Silence(t.Settings)},
 		Tools:    d.door.Loaded,
-		Wedged:   (&readiness.Wedge{Turns: t.Executor, Checks: t.Checks, Problem: d.face.source.problem}).Why,
+		Wedged:   t.Wedged(d.face.source.problem),
 		Redact:   t.Redact.String, Logger: t.Logger,
 	})
 	d.joined.Set(m.presence)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"syscall"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/console"
@@ -132,13 +133,19 @@ func welcome(log *slog.Logger, s settings.Settings) {
 
 // openConsole makes the page for people.
 func openConsole(life *host.Life, t *host.Turns, all *host.Tasks, ready *readiness.Readiness, m *member) (*console.Console, error) {
-	look := sources.New(sources.Config{
+	show := sources.Config{
 		Settings: t.Settings, Version: t.Version, Executor: t.Executor, Account: t.Driver, Journal: t.Journal, Ready: ready, Setup: t.Codex.Setup,
 		Presence: m.presence, Redact: t.Redact.String, Logger: t.Logger,
-	})
+	}
+	var machines http.Handler
+	if t.Fleet != nil {
+		show.Machines, machines = t.Fleet, t.MachinesAPI()
+	}
+	look := sources.New(show)
 	life.GoesOn(look.Run)
 	return console.New(console.Config{
-		State: look.State, Tasks: sources.Tasks{Engine: all.Engine},
+		Machines: machines,
+		State:    look.State, Tasks: sources.Tasks{Engine: all.Engine},
 		Doctor: func(ctx context.Context) []console.Check {
 			report := doctor.Serve().Examine(ctx, doctor.Case{Settings: t.Settings, Environ: t.Environ, Version: t.Version})
 			return sources.Checks(report, t.Redact.String)

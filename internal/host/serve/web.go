@@ -26,7 +26,8 @@ func webConfig(m *member, all *host.Tasks, ready *readiness.Readiness, f folder,
 		PublicURL: s.PublicURL, PureCard: s.Card == "1.0",
 		ReplyAsMessage: s.Reply == "message", Reply: reply.Of,
 		Token: s.Token.Reveal(), Refusals: m.Refusals, AnyHost: host.AnyHost(s), Methods: retries(n),
-		Ready: ready.Get, Registry: m.Registry, Metrics: m.Metrics, Logger: m.Logger,
+		Machines: m.MachinesAPI(),
+		Ready:    ready.Get, Registry: m.Registry, Metrics: m.Metrics, Logger: m.Logger,
 	}
 	if d := m.desk; d != nil {
 		cfg.Platform, cfg.AllowedHosts = d.side(f.folder, m.Version), ownNames(d.face.url)

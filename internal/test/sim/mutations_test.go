@@ -1,27 +1,23 @@
 package sim_test
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/mutation"
 )
 
 var mutate = flag.Bool("sim.mutations", false, "whether each mutation is to be found by the seeds")
 
-// A mutation puts back a fault that this program has had, or could have: old becomes new, once, in a file.
-type mutation struct{ what, file, old, new string }
+// A change puts back a fault that this program has had, or could have: old becomes new, once, in a file.
+type change struct{ what, file, old, new string }
 
 // mutations are what the simulation has to find. A place that has changed needs its mutation changed.
-func mutations() []mutation {
-	return []mutation{
+func mutations() []change {
+	return []change{
 		{
 			"a turn in which a tool has run is run again", "executor/fate.go",
 			"case f.Tool, known.tool, f.Repeated, known.rerun:", "case f.Repeated, known.rerun:",
@@ -80,7 +76,7 @@ func mutations() []mutation {
 		},
 		{
 			"a message whose turn cannot be looked up is run again", "executor/cut.go",
-			"return interrupted(soFar(t), true, cutOffText), nil", "return nil, nil",
+			"return interrupted(soFar(t), true, cutWords(cause)), nil", "return nil, nil",
 		},
 		{
 			"jobs begin while the runtime stops", "executor/drain.go",
@@ -125,16 +121,12 @@ func mutations() []mutation {
 	}
 }
 
+func (m change) fault() mutation.Fault { return mutation.Fault{File: m.file, Old: m.old, New: m.new} }
+
 // TestMutationsFit: each has its place in the program as it is.
 func TestMutationsFit(t *testing.T) {
 	for _, m := range mutations() {
-		text, err := os.ReadFile(filepath.Join(codextest.Root(t), m.file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n := strings.Count(string(text), m.old); n != 1 {
-			t.Errorf("%s: %q stands in %s %d times", m.what, m.old, m.file, n)
-		}
+		m.fault().Fit(t)
 	}
 }
 
@@ -145,7 +137,7 @@ func TestMutations(t *testing.T) {
 	}
 	for _, m := range mutations() {
 		t.Run(strings.ReplaceAll(m.what, " ", "-"), func(t *testing.T) {
-			out, err := m.run(t)
+			out, err := m.fault().Test(t, "-run", "^TestSeeds$", "./internal/test/sim", "-sim.seeds", fmt.Sprint(*seeds), "-sim.first", fmt.Sprint(*first))
 			found := regexp.MustCompile(`SEED=(\d+)\n\s*([^\n]*)`).FindStringSubmatch(out)
 			switch {
 			case err == nil:
@@ -159,30 +151,4 @@ func TestMutations(t *testing.T) {
 			}
 		})
 	}
-}
-
-// run makes the seeds on a program with the mutation, until one fails.
-func (m mutation) run(t *testing.T) (string, error) {
-	t.Helper()
-	root, dir := codextest.Root(t), t.TempDir()
-	path := filepath.Join(root, m.file)
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	changed, overlay := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json")
-	replace, err := json.Marshal(map[string]any{"Replace": map[string]string{path: changed}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, body := range map[string]string{changed: strings.Replace(string(text), m.old, m.new, 1), overlay: string(replace)} {
-		if err := os.WriteFile(name, []byte(body), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	cmd := exec.CommandContext(t.Context(), "go", "test", "-vet=off", "-overlay", overlay, "-failfast", "-timeout", "10m", "-run", "^TestSeeds$",
-		"./internal/test/sim", "-sim.seeds", fmt.Sprint(*seeds), "-sim.first", fmt.Sprint(*first))
-	cmd.Dir = root
-	out, err := cmd.CombinedOutput()
-	return string(out), err
 }
