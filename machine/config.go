@@ -2,7 +2,11 @@ package machine
 
 import (
 	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
 	"log/slog"
+	"os"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
@@ -20,6 +24,7 @@ type Config struct {
 	Drain time.Duration
 
 	State     string // the state directory
+	Home      string // what codex and git keep there for commands; it is made, and belongs to the user below
 	Token     string // what runtimes show; empty for that in TokenFile, or for one that is made
 	TokenFile string
 	Cert, Key string // files, in PEM; empty for a certificate that is made
@@ -45,3 +50,22 @@ func (c Config) Identity() (*identity.Identity, error) {
 
 // newLife names a life of the machine.
 func newLife() string { return rand.Text() }
+
+// makeHome makes what is for codex and git. Where only we can make it, it is given to the user that commands run as, which
+// takes root, and the state directory is one that the user gets through, and sees nothing of.
+func (c Config) makeHome() error {
+	made := c.User.Do(func() error { return os.MkdirAll(c.Home, 0o700) })
+	if made == nil {
+		return nil
+	}
+	if c.User != nil && errors.Is(made, fs.ErrPermission) {
+		made = os.Chmod(c.State, 0o711) //nolint:gosec // as the comment says
+		if err := c.User.Give(c.Home); !errors.Is(err, fs.ErrExist) {
+			made = errors.Join(made, err)
+		}
+	}
+	if made != nil {
+		return fmt.Errorf("a folder for codex, which the user of commands can write: %w (set CODEX_HOME to one)", made)
+	}
+	return nil
+}

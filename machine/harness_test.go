@@ -63,9 +63,9 @@ func (b *lockedBuffer) String() string {
 // start has a machine run until the end of the test.
 func start(t *testing.T, changes ...func(*machine.Config)) *rig {
 	t.Helper()
-	home := codextest.Dir(t, "user")
+	home, state := codextest.Dir(t, "user"), codextest.Dir(t, "state")
 	cfg := machine.Config{
-		Addr: "127.0.0.1:0", Name: "m1", Root: codextest.Dir(t, "root"), Turns: 2, Drain: time.Minute, State: codextest.Dir(t, "state"),
+		Addr: "127.0.0.1:0", Name: "m1", Root: codextest.Dir(t, "root"), Turns: 2, Drain: time.Minute, State: state, Home: filepath.Join(state, "codex"),
 		Token: token, Bin: codextest.Bin(t), Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home}, Sandbox: "danger-full-access", Version: "test",
 	}
 	for _, change := range changes {

@@ -57,9 +57,12 @@ func build(ctx context.Context, cfg Config, id *identity.Identity) (*machine, er
 	var tenants *tenancy.Tenants
 	m := openMetrics(func() *tenancy.Tenants { return tenants })
 	servers := execs.New(execs.Config{
-		Machine: id.ID, Bin: cfg.Bin, Env: cfg.Env, Home: filepath.Join(cfg.State, "codex"), User: cfg.User,
+		Machine: id.ID, Bin: cfg.Bin, Env: cfg.Env, Home: filepath.Join(cfg.Home, "homes"), User: cfg.User,
 		Started: m.execStarts.Inc, Ended: func(n int) { m.ended.Add(float64(n)) }, Logger: cfg.Logger,
 	})
+	if err := cfg.makeHome(); err != nil {
+		return nil, err
+	}
 	own, err := servers.Prepare()
 	if err != nil {
 		return nil, err

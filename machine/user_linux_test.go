@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -40,8 +41,8 @@ func TestOtherUser(t *testing.T) {
 	g.token = strings.TrimSpace(string(text))
 	c := g.tenant("r1", 1)
 	w := c.watch()
-	if s := w.until("a word", func(wire.Status) bool { return true }); s.Trouble != "" {
-		t.Fatal(s.Trouble)
+	if s := w.until("a word", func(wire.Status) bool { return true }); s.Trouble != "" || !slices.Contains(s.Files, wire.FilesGit) {
+		t.Fatalf("trouble is %q, files %q", s.Trouble, s.Files)
 	}
 	argv, alive := g.command("it")
 	said := filepath.Join(g.cfg.Root, "said")

@@ -58,7 +58,7 @@ func (p *program) machine(ctx context.Context, command string) int {
 func (p *program) machineConfig(s settings.Settings, log *slog.Logger) machine.Config {
 	return machine.Config{
 		Addr: s.MachineAddr, Name: s.MachineName, Labels: s.Labels, Root: s.WorkDir, Turns: s.MachineTurns, Drain: s.MachineDrain,
-		State: s.StateDir, Token: s.MachineToken.Reveal(), TokenFile: s.MachineTokenFile, Cert: s.MachineCert, Key: s.MachineKey,
+		State: s.StateDir, Home: s.CodexHome, Token: s.MachineToken.Reveal(), TokenFile: s.MachineTokenFile, Cert: s.MachineCert, Key: s.MachineKey,
 		Bin: s.CodexBin, Env: launch.MachineEnv(s, p.environ), Sandbox: s.Sandbox, User: s.User, Version: version, Logger: log,
 	}
 }

@@ -60,7 +60,7 @@ func TestMachinesDrain(t *testing.T) {
 		t.Errorf("turns have %v, and the pod %v s", drain, grace)
 	}
 	if !b.services[0].Spec.PublishNotReadyAddresses || b.services[0].Spec.ClusterIP != corev1.ClusterIPNone {
-		t.Error("a machine that drains is taken from the name, and its turns are cut off")
+		t.Error("a machine that drains is not seen to")
 	}
 	budget := b.budgets[0].Spec
 	if budget.MaxUnavailable.IntValue() != 1 || budget.UnhealthyPodEvictionPolicy == nil || *budget.UnhealthyPodEvictionPolicy != policyv1.AlwaysAllow {

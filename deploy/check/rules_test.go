@@ -225,6 +225,9 @@ var scenes = []struct {
 	{"the platform is away", `
 		molecule_codex_platform_call_duration_seconds_count{instance="a",operation="heartbeat",outcome="ok"} 9x60
 		molecule_codex_platform_call_duration_seconds_count{instance="a",operation="heartbeat",outcome="unavailable"} 0+2x60`, []string{"WorkspaceLostPlatform"}},
+	{"a machine is lost again and again", `
+		molecule_codex_machine_lost_total{instance="a",machine="m1"} 0+1x60
+		molecule_codex_machine_lost_total{instance="a",machine="m2"} 1x60`, []string{"WorkspaceMachineLost"}},
 	{"messages are refused", `
 		molecule_codex_http_request_duration_seconds_count{instance="a",code="503",route="/"} 0+1x60
 		molecule_codex_rpc_errors_total{instance="a",code="-32000"} 0x60`, []string{"WorkspaceRefuses"}},

@@ -68,7 +68,11 @@ func (r *resolver) machinePaths() {
 		s.WorkDir, r.vars["RUNTIME_WORKDIR"] = s.MachineRoot, s.MachineRoot
 	}
 	r.paths()
-	s.CodexHome = filepath.Join(s.StateDir, "codex")
+	if s.User != nil && r.vars["CODEX_HOME"] != "" { // a place where that user writes
+		s.CodexHome = filepath.Join(s.CodexHome, "machine")
+	} else {
+		s.CodexHome = filepath.Join(s.StateDir, "codex")
+	}
 	for name, file := range map[string]*string{
 		"RUNTIME_MACHINE_CERT": &s.MachineCert, "RUNTIME_MACHINE_KEY": &s.MachineKey, "RUNTIME_MACHINE_TOKEN_FILE": &s.MachineTokenFile,
 	} {

@@ -59,3 +59,14 @@ func TestMachineSettings(t *testing.T) {
 		}
 	}
 }
+
+// TestMachineHomeOfAnotherUser: what codex has on the machine lies where the user of commands can write, if such a place is named.
+func TestMachineHomeOfAnotherUser(t *testing.T) {
+	root := t.TempDir()
+	for home, want := range map[string]string{"CODEX_HOME=/home/agent/.codex": "/home/agent/.codex/machine", "CODEX_HOME=": "/var/lib/mine/codex"} {
+		s, why := machineOf(t, "RUNTIME_MACHINE_ROOT="+root, "RUNTIME_STATE_DIR=/var/lib/mine", "CODEX_USER=4242:4242", "CODEX_SANDBOX=danger-full-access", home)
+		if why != "" || s.User == nil || s.CodexHome != want {
+			t.Errorf("%s: %q, %s", home, s.CodexHome, why)
+		}
+	}
+}

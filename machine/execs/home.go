@@ -3,26 +3,21 @@ package execs
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/remove"
 )
 
-// passable is the mode of folders that another user gets through to its own.
-const passable = 0o711
-
 // own is the name of the CODEX_HOME of a codex that is only asked what it is. No runtime is called so.
 const own = "-own"
 
 // Prepare removes what codex has left in its homes, and returns one for a codex that is only asked what it is.
 func (s *Servers) Prepare() (home string, err error) {
-	err = errors.Join(remove.All(s.cfg.Home), os.MkdirAll(s.cfg.Home, 0o700))
-	if err == nil && s.cfg.User != nil {
-		err = errors.Join(os.Chmod(filepath.Dir(s.cfg.Home), passable), os.Chmod(s.cfg.Home, passable))
-	}
+	err = s.cfg.User.Do(func() error { return errors.Join(remove.All(s.cfg.Home), os.MkdirAll(s.cfg.Home, 0o700)) })
 	if err != nil {
-		return "", fmt.Errorf("the homes of codex in the state directory: %w", err)
+		return "", fmt.Errorf("the homes of codex: %w", err)
 	}
 	return s.makeHome(own)
 }
@@ -37,15 +32,8 @@ func temp(of string) string { return of + ".temp" }
 // makeFolder makes a folder, if it is not there.
 func (s *Servers) makeFolder(name string) (dir string, err error) {
 	dir = filepath.Join(s.cfg.Home, name)
-	if _, err := os.Stat(dir); err == nil {
-		return dir, nil
-	}
-	if s.cfg.User != nil {
-		err = s.cfg.User.Give(dir)
-	} else {
-		err = os.Mkdir(dir, 0o700)
-	}
-	if err != nil {
+	err = s.cfg.User.Do(func() error { return os.Mkdir(dir, 0o700) })
+	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", fmt.Errorf("a folder for codex: %w", err)
 	}
 	return dir, nil
@@ -53,5 +41,7 @@ func (s *Servers) makeFolder(name string) (dir string, err error) {
 
 // removeHome removes it, with what codex has put there, and commands into their temp directory.
 func (s *Servers) removeHome(of string) error {
-	return errors.Join(remove.All(filepath.Join(s.cfg.Home, of)), remove.All(filepath.Join(s.cfg.Home, temp(of))))
+	return s.cfg.User.Do(func() error {
+		return errors.Join(remove.All(filepath.Join(s.cfg.Home, of)), remove.All(filepath.Join(s.cfg.Home, temp(of))))
+	})
 }

@@ -21,7 +21,7 @@ import (
 
 // A Config says where they lie.
 type Config struct {
-	Repositories string       // the folder of the repositories, which is made
+	Repositories string       // the folder of the repositories, which is made by the user below
 	Root         string       // below which the folders lie: of runtime and place
 	User         *asuser.User // that commands run as; nil is ours
 	Most         int64        // of a bundle
@@ -41,9 +41,6 @@ type key struct{ runtime, place string }
 
 // New returns the trees of a machine. Without git there are none.
 func New(ctx context.Context, cfg Config) (*Trees, error) {
-	if err := os.MkdirAll(cfg.Repositories, 0o711); err != nil { //nolint:gosec // another user goes through it to its own
-		return nil, fmt.Errorf("a folder for repositories: %w", err)
-	}
 	t := &Trees{cfg: cfg, repositories: map[string]*worktree.Repository{}, branches: map[key]string{}}
 	probe := t.config("-probe")
 	if _, err := worktree.Open(ctx, probe); err != nil {
