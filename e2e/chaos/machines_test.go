@@ -209,6 +209,7 @@ func (a *auditor) machines(there *machines, mark string) {
 	for _, m := range there.all {
 		m.Stop()
 		there.keepLog(m.Program)
-		a.files(filepath.Join(m.State, "codex"), "-own")
+		a.files(filepath.Join(m.State, "codex"), "homes", "repositories")
+		a.files(filepath.Join(m.State, "codex", "homes"), "-own")
 	}
 }
