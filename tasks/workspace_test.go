@@ -262,10 +262,11 @@ func TestBlankInAWorkspace(t *testing.T) {
 // TestAgentsDoNotAnswer what the user is asked.
 func TestAgentsDoNotAnswer(t *testing.T) {
 	d := newDesk(t)
-	d.call("m1", "", map[string]any{"source": "canvas_user"}, "hi")
+	first := d.call("m1", "", map[string]any{"source": "canvas_user"}, "hi")
 	j := d.r.next(t)
 	begun(j)
 	j.observe(agent.Question{ID: "q", Kind: "command", Text: "may I?"})
+	first.wait(t) // the user has been shown the question
 	d.call("m2", "", map[string]any{"delegation_id": "m2"}, "yes")
 	if other := d.r.next(t); len(d.r.answered) != 0 || other.ID == j.ID {
 		t.Errorf("answered: %v", d.r.answered)
