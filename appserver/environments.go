@@ -33,6 +33,15 @@ type EnvironmentAddParams struct {
 	Token string `json:"authBearerToken,omitempty"`
 }
 
+// EnvironmentInfo waits until a remote environment is connected. Before that the model is told that there is none.
+func (c *Client) EnvironmentInfo(ctx context.Context, id string) error {
+	return c.Call(ctx, "environment/info", environmentParams{ID: id}, nil)
+}
+
+type environmentParams struct {
+	ID string `json:"environmentId"`
+}
+
 // EnvironmentAdd makes a remote environment known, for as long as the child lives.
 func (c *Client) EnvironmentAdd(ctx context.Context, params EnvironmentAddParams) error {
 	return c.Call(ctx, "environment/add", params, nil)

@@ -50,6 +50,7 @@ func promisedCalls() []promise {
 		v2("thread/compact/start", "ThreadCompactStartParams", threadParams{}, "", nil, "a conversation is not made shorter in advance"),
 		v2("thread/delete", "ThreadDeleteParams", threadParams{}, "", nil, "codex keeps its record of conversations that are forgotten"),
 		v2("environment/add", "EnvironmentAddParams", EnvironmentAddParams{}, "", nil, noMachines),
+		v2("environment/info", "EnvironmentInfoParams", environmentParams{}, "", nil, noMachines),
 		v2("thread/start", "ThreadStartParams", environments{}, "", nil, noMachines),
 		v2("turn/start", "TurnStartParams", environments{}, "", nil, noMachines),
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/fleet"
+	"github.com/Molecule-AI/molecule-codex-runtime/machine/wire"
 )
 
 // TestDeath: a machine that takes no connections any more has lost its turns within a second or two, and is used again when it
@@ -101,7 +102,11 @@ func TestFull(t *testing.T) {
 			r.Errorf("after %v: %s", after, why)
 		}
 		p.Leave("")
+		if none := r.none("a"); !strings.Contains(none.Why, "m1 has refused a turn") {
+			r.Errorf("it waits for %q", none.Why)
+		}
 		m.set(false, func() { m.full = false })
+		time.Sleep(2 * wire.Beat)
 		p = r.take("a")
 		p.Begin("thread")
 		synctest.Wait()

@@ -56,7 +56,10 @@ func (m *member) shown() Shown {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s, trouble := m.status, ""
-	if m.state == Up {
+	switch {
+	case m.state == Up && m.leaves:
+		trouble = "it is not in the list of machines any more"
+	case m.state == Up:
 		trouble = m.f.unusable(m.status)
 	}
 	return Shown{

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/place"
+	"github.com/Molecule-AI/molecule-codex-runtime/fleet/placement"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/commands"
 	"github.com/Molecule-AI/molecule-codex-runtime/machine/wire"
 )
@@ -28,7 +29,7 @@ type placed struct {
 	up   context.Context // ends with that of the stay, or when the machine refuses the turn
 	lose context.CancelCauseFunc
 
-	end  func() // of the turn's room
+	room *placement.Turn
 	once sync.Once
 	left chan struct{} // closed when it is left
 }
@@ -67,6 +68,7 @@ func (p *placed) Begin(thread string) {
 	p.f.wg.Go(func() {
 		err := p.m.machine.Begin(p.in.ctx, p.turn, wire.Turn{Place: p.id, Thread: thread})
 		if err != nil && p.in.ctx.Err() == nil {
+			p.room.Refused().End() // it gets no other turn until it has been heard
 			p.lose(lost(p.machine, "it does not take the turn: "+err.Error()))
 		}
 		<-p.left

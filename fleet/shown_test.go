@@ -164,3 +164,20 @@ func TestCloseIsNoLoss(t *testing.T) {
 		t.Errorf("lost are %v", lost)
 	}
 }
+
+// TestLeavingShown: a machine that is not in the list any more, and on which a turn still runs, takes no others.
+func TestLeavingShown(t *testing.T) {
+	t.Parallel()
+	simulated(t, []string{"m1", "m2"}, func(r *rig) {
+		p := r.take("a")
+		leaves, stays := p.On().Machine, map[string]string{"m1": "https://m2:2", "m2": "https://m1:1"}
+		r.list(stays[leaves])
+		if m := r.shown(leaves); m.Takes || m.State != fleet.Up || m.Why != "it is not in the list of machines any more" {
+			t.Errorf("it is %+v", m)
+		}
+		if s := r.Standing(); s.Taking != 1 {
+			t.Errorf("they stand so: %+v", s)
+		}
+		p.Leave("")
+	})
+}

@@ -59,7 +59,7 @@ func (f *Fleet) standLocked() {
 func (m *member) takes() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.state == Up && !m.status.Draining && m.f.unusable(m.status) == ""
+	return m.state == Up && !m.leaves && !m.status.Draining && m.f.unusable(m.status) == ""
 }
 
 // Words say how a machine stands, for people, after its name.

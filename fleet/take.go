@@ -137,7 +137,7 @@ func (f *Fleet) open(ctx context.Context, name, conversation string, w *waiting)
 		return nil, err
 	}
 	p := m.placed(conversation, id, at, in, name, news)
-	p.end = w.turn.End
+	p.room = w.turn
 	return p, nil
 }
 

@@ -89,7 +89,7 @@ func (f *Fleet) fetch(ctx context.Context, from Machine, conversation, title str
 // leave is the end of a turn in its place. What it has changed is kept beside: the next turn of the conversation waits for
 // that.
 func (f *Fleet) leave(p *placed, title string) {
-	p.end()
+	p.room.End()
 	if f.cfg.Files != wire.FilesGit || title == "" {
 		p.m.free()
 		return

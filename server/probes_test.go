@@ -16,7 +16,8 @@ func TestProbes(t *testing.T) {
 	ready := func(context.Context) server.Readiness {
 		return server.Readiness{OK: true, Checks: []server.Check{{Name: "codex", OK: true}}}
 	}
-	probes, err := server.Probes(server.Config{Ready: ready})
+	machines := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusAccepted) })
+	probes, err := server.Probes(server.Config{Ready: ready, Machines: machines})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,6 +36,9 @@ func TestProbes(t *testing.T) {
 		{"foreign", "/readyz", foreign, 421, false},
 		{"metrics", "/metrics", nil, 200, false},
 		{"metrics_forwarded", "/metrics", forwarded, 403, false},
+		{"machines", "/machines", nil, 202, false},
+		{"machines_forwarded", "/machines", forwarded, 403, false},
+		{"machines_foreign", "/machines", foreign, 421, false},
 		{"nothing_else", "/.well-known/agent-card.json", nil, 404, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

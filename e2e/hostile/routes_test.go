@@ -77,6 +77,7 @@ func table() []route {
 		{pattern: "POST /console/api/a2a", who: visitors, body: callV1, header: "X-Console: 1"},
 		{pattern: "GET /console/api/state", who: visitors}, {pattern: "GET /console/api/events", who: visitors, head: true},
 		{pattern: "POST /console/api/doctor", who: visitors, header: "X-Console: 1"},
+		{pattern: "POST /console/api/machines/", who: visitors, header: "X-Console: 1", path: "/console/api/machines/m1/drain"},
 	}
 	for _, path := range []string{"/", "/.well-known/agent-card.json", "/.well-known/agent.json", "/agent-card"} {
 		rows = append(rows, route{pattern: "GET " + path}, route{pattern: "HEAD " + path})

@@ -74,12 +74,24 @@ func (d *Driver) introduce(ctx context.Context, at place.Place, on *child.Child)
 	ctx, cancel := context.WithTimeout(ctx, d.cfg.Patience)
 	defer cancel()
 	err := on.EnvironmentAdd(ctx, appserver.EnvironmentAddParams{ID: now.what.ID, URL: now.what.URL, Token: now.what.Token})
-	if err == nil {
-		d.mu.Lock()
-		d.introduced[now.what.ID] = now
-		d.mu.Unlock()
+	if err == nil { // codex answers before it has connected, and a turn does not wait for that (seen on 0.169.0)
+		err = on.EnvironmentInfo(ctx, now.what.ID)
 	}
-	return err
+	if err != nil {
+		return unconnected(on, now.what.Machine, err)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.introduced[now.what.ID] = now
+	return nil
+}
+
+// unconnected is why codex has not reached a machine: the machine is lost to the turn, unless it is codex itself.
+func unconnected(on *child.Child, machine string, err error) error {
+	if on.Gone() {
+		return err
+	}
+	return &place.LostError{Machine: machine, Why: "codex does not reach it: " + err.Error()}
 }
 
 // stands says why a job cannot have its folder. That of a machine is not looked at from here.

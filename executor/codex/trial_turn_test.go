@@ -110,7 +110,7 @@ func TestTurnTrial(t *testing.T) {
 			ctx, stop := context.WithCancelCause(t.Context())
 			defer stop(nil)
 			trial := fakeTrial()
-			p := codex.Process{Grace: 50 * time.Millisecond, Wire: &onLine{line: c.line, times: max(c.times, 1), stop: stop}}
+			p := codex.Process{Grace: 500 * time.Millisecond, Wire: &onLine{line: c.line, times: max(c.times, 1), stop: stop}}
 			p.Bin, p.Env = fakecodex.Command("state " + t.TempDir() + "; " + c.script)
 			if c.change != nil {
 				c.change(&trial, &p)

@@ -39,11 +39,11 @@ func (p *Placer) next(c *conversation) {
 
 func (p *Placer) file(t *Turn) {
 	if t.mayMove() {
-		key := t.ask.Needs.String()
-		if p.free[key] == nil {
-			p.free[key] = &line{}
+		t.key = t.ask.Needs.String()
+		if p.free[t.key] == nil {
+			p.free[t.key] = &line{}
 		}
-		t.in = p.free[key]
+		t.in = p.free[t.key]
 	} else {
 		t.in = &t.of.on.line
 	}
@@ -55,10 +55,8 @@ func (p *Placer) unfile(t *Turn) {
 		return
 	}
 	t.in.remove(t)
-	if len(*t.in) == 0 {
-		if key := t.ask.Needs.String(); p.free[key] == t.in {
-			delete(p.free, key)
-		}
+	if len(*t.in) == 0 && p.free[t.key] == t.in {
+		delete(p.free, t.key)
 	}
 	t.in = nil
 }
@@ -100,7 +98,7 @@ func (p *Placer) choose(t *Turn) *machine {
 	}
 	var best *machine
 	for _, m := range p.order {
-		if m.fits(t) && m.hasRoom() && (best == nil || m.emptier(best, t.of.hash)) {
+		if m.hasRoom() && m.fits(t) && (best == nil || m.emptier(best, t.of.hash)) {
 			best = m
 		}
 	}

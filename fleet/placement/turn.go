@@ -19,6 +19,7 @@ type Turn struct {
 	// All below is guarded by the placer's lock.
 	stage stage
 	in    *line    // that it waits in
+	key   string   // of that line, if it waits for any machine
 	on    *machine // that it runs on, or has run on
 	from  *machine // that its conversation was on, if this turn has moved it or is its first
 	moves bool     // whether it is such a turn
@@ -50,8 +51,10 @@ func (p *Placer) ask(ask Ask, seq uint64) *Turn {
 	if t.of.turn == nil && len(t.of.waiting) == 1 {
 		if m := p.choose(t); m != nil {
 			p.grant(t, m)
-			return t
+		} else {
+			p.file(t)
 		}
+		return t
 	}
 	p.next(t.of)
 	p.try(t)

@@ -16,7 +16,7 @@ var mutate = flag.Bool("sim.mutations", false, "whether each mutation is to be f
 func mutations() map[string]mutation.Fault {
 	const machine, placer, queue, turn = "fleet/placement/machine.go", "fleet/placement/placer.go", "fleet/placement/queue.go", "fleet/placement/turn.go"
 	return map[string]mutation.Fault{
-		"all go to the first with room":                    {File: queue, Old: "m.hasRoom() && (best == nil || m.emptier(best, t.of.hash))", New: "m.hasRoom() && best == nil"},
+		"all go to the first with room":                    {File: queue, Old: "(best == nil || m.emptier(best, t.of.hash))", New: "best == nil"},
 		"large machines have as few as small ones":         {File: machine, Old: "m.placed*other.turns, other.placed*m.turns", New: "m.placed, other.placed"},
 		"the order of reports decides between equals":      {File: machine, Old: "mix(m.hash^conversation), mix(other.hash^conversation)", New: "mix(m.hash^conversation), mix(m.hash^conversation)+1"},
 		"the turns of a lost machine count for ever":       {File: turn, Old: "\tdelete(m.running, t)\n", New: "\tif m.state == Up {\n\t\tdelete(m.running, t)\n\t}\n"},
