@@ -7,7 +7,7 @@ BENCH   ?= latest
 LDFLAGS := -s -w -X main.version=$(VERSION)
 TOOL    := go tool -modfile=tools/go.mod
 
-.PHONY: help needs build codex compat pin run doctor test test-all check-deploy first-minutes interop moved try image bases image-test lint bench bench-against sim sim-fleet sim-mutations chaos hostile fuzz vuln release release-check screenshots screens clean
+.PHONY: help needs build codex compat pin run machine doctor test test-all check-deploy first-minutes interop moved try image bases image-test lint bench bench-against sim sim-fleet sim-mutations chaos hostile fuzz vuln release release-check screenshots screens clean
 
 help: ## what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,6 +30,9 @@ pin: codex ## move the pin to another codex: VERSION. It leaves a commit to be r
 
 run: needs build codex ## serve on 127.0.0.1:8000; with no credential, on the built-in scripted model
 	@scripts/run.sh
+
+machine: needs build codex ## run commands here for runtimes elsewhere; it prints what joins it
+	@scripts/run.sh machine
 
 doctor: needs build codex ## whether make run would run a turn, and what to do if not
 	@scripts/run.sh doctor

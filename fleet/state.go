@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"sync"
@@ -84,7 +85,10 @@ func (s *stay) close(id string) {
 
 // why a machine is not to be had, in words, by the error that its watch has ended with.
 func why(err error) (state State, words string) {
+	untrusted, isUntrusted := errors.AsType[*tls.CertificateVerificationError](err)
 	switch refused, isRefused := errors.AsType[*client.RefusedError](err); {
+	case isUntrusted:
+		return Refused, fmt.Sprintf("its certificate is not trusted (%v): put its fingerprint behind a # into RUNTIME_MACHINES, as runtime machine prints it, or have RUNTIME_MACHINES_CA name what has signed it", untrusted.Err)
 	case errors.Is(err, roster.ErrFingerprint):
 		return Refused, err.Error() + ": if it has made a new one, take the line that it prints at its start; else something stands in between"
 	case isRefused && refused.Code == wire.CodeToken:

@@ -57,7 +57,7 @@ func TestMachinesDrain(t *testing.T) {
 		t.Fatal(err)
 	}
 	if grace := set.Spec.Template.Spec.TerminationGracePeriodSeconds; grace == nil || time.Duration(*grace)*time.Second < drain+20*time.Second {
-		t.Errorf("turns have %v, and the pod %v s", drain, grace)
+		t.Errorf("turns have %v, and the pod has not", drain)
 	}
 	if !b.services[0].Spec.PublishNotReadyAddresses || b.services[0].Spec.ClusterIP != corev1.ClusterIPNone {
 		t.Error("a machine that drains is not seen to")
