@@ -36,6 +36,12 @@ func (t ItemType) IsTool() bool {
 	return true
 }
 
+// HasNoEnd reports whether an item is a command that has failed and did not exit: it could not be started, or was lost
+// with where it ran. codex gives it the code -1 (seen on 0.169.0).
+func (i Item) HasNoEnd() bool {
+	return i.Type == ItemCommandExecution && i.Status == "failed" && (i.ExitCode == nil || *i.ExitCode < 0)
+}
+
 // IsModels reports whether an item is an answer of the model's, which then has read all that stands before
 // it. A thought is none, as the provider may still refuse the request. codex itself says that a subagent has
 // ended, in the turn after that: only the id tells such an item from the model's own (seen on 0.169.0).

@@ -8,6 +8,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/leftovers"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/place"
@@ -157,9 +158,30 @@ func (t *turn) lostMachine() *place.LostError {
 	return lost
 }
 
-// isSevered reports whether the turn has lost its machine in the middle of a tool: codex may complete it all the same, with
-// what the model says to that.
-func (t *turn) isSevered() bool { return t.severed && t.lostMachine() != nil }
+// isSevered reports whether the turn has lost its machine in the middle of a tool, or a tool with it: codex may complete it
+// all the same, with what the model says to that.
+func (t *turn) isSevered() bool { return (t.severed || t.broken) && t.lostMachine() != nil }
+
+// lostFailure is what the sender of a turn that is severed is told.
+func (t *turn) lostFailure() *agent.Failure {
+	return &agent.Failure{
+		Kind:    agent.FailUnreachable,
+		Message: t.lostMachine().Error() + ". Look at what was done so far; the message runs again if it is sent again with metadata.retry=true",
+	}
+}
+
+// askPlace waits until it is known what has become of the machine, where the turn has completed and a command of it failed
+// as one does whose machine is gone: codex and the model are told of that at once, and we only then.
+func (t *turn) askPlace(final appserver.Turn) {
+	if final.Status != appserver.TurnCompleted || t.stopping != nil || !t.broken || t.c.place == nil {
+		return
+	}
+	ctx, cancel := t.callContext()
+	defer cancel()
+	if err := t.c.place.Stands(ctx); err != nil {
+		t.stopping = err
+	}
+}
 
 // lostOr returns the end of the turn, or that it was cut off by the loss of its machine. One that was canceled has its
 // end, which says what is not known.
@@ -171,6 +193,9 @@ func (t *turn) lostOr(end *agent.Ended) (*agent.Ended, error) {
 	case t.Ctx.Err() == nil:
 		t.withdraw("the machine that its commands run on is gone.")
 		return nil, cutError{lost}
+	case !end.Tools && errors.Is(context.Cause(t.Ctx), executor.ErrShutdown): // it goes on in the next process
+		stopped := executor.Stopped(*end, executor.ErrShutdown)
+		return &stopped, nil
 	}
 	end.Outcome, end.Failure = agent.Interrupted, &agent.Failure{Kind: agent.FailUnreachable, Message: lost.Error()}
 	return end, nil

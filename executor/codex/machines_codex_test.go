@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/place"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/commands"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
@@ -93,6 +94,50 @@ func TestMachineDiesBeforeTools(t *testing.T) {
 	if started := seen[agent.Started](w); len(started) != 2 || started[1].Attempt != 2 {
 		t.Errorf("started %+v", started)
 	}
+}
+
+// TestMachineLostAsTurnFails: a turn that fails by itself as it is ended with its machine has failed, and was not canceled.
+func TestMachineLostAsTurnFails(t *testing.T) {
+	t.Parallel()
+	fleet := &machines{on: []*machine{newMachine(t, "m1")}}
+	e := onFake(t, "", func(c *config) { c.Machines = fleet })
+	w := submit(t, e, "j1", "one", "!hang-fail other no model")
+	eventually(t, "the turn", func() bool { return len(seen[agent.Started](w)) == 1 })
+	fleet.on[0].kill()
+	wantEnd(t, w.wait(t), agent.Failed, agent.FailModel)
+}
+
+// TestCommandLostWithMachine: a turn whose command could not be begun as its machine died is interrupted, although codex
+// completes it with what the model says to that, before it is known of the machine.
+func TestCommandLostWithMachine(t *testing.T) {
+	t.Parallel()
+	e, fleet := onMachines(t, "m1")
+	at := fleet.on[0]
+	submit(t, e, "j0", "one", "run true").wait(t)
+	fleet.dies = true
+	at.link.Refuse("it is gone")
+	w := submit(t, e, "j1", "one", "run echo here")
+	eventually(t, "the model's answer", func() bool { return strings.Contains(w.streamed(), "it is gone") })
+	at.lose(&place.LostError{Machine: at.name, Why: "it has died"})
+	end := w.wait(t)
+	wantEnd(t, end, agent.Interrupted, agent.FailUnreachable)
+	if !strings.HasPrefix(end.Failure.Message, "machine m1: it has died. Look at") || !end.Tools {
+		t.Errorf("it ended %+v", end)
+	}
+}
+
+// TestShutdownWithoutMachine: a turn without a tool goes on in the next process also where its machine does not say what
+// runs there.
+func TestShutdownWithoutMachine(t *testing.T) {
+	t.Parallel()
+	e, fleet := onMachines(t, "m1")
+	fleet.silent = true
+	w := submit(t, e, "j1", "one", "wait 600s")
+	eventually(t, "the turn", func() bool { return len(seen[agent.Started](w)) == 1 })
+	if err := e.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	wantEnd(t, w.wait(t), agent.Interrupted, agent.FailShutdown)
 }
 
 // TestCancelOnMachine: a turn is canceled when nothing of it runs on its machine, what has left its session included.

@@ -20,12 +20,13 @@ import (
 
 // A machine is codex's own exec-server in a process of its own, and the way there.
 type machine struct {
-	t    *testing.T
-	name string
-	dir  string // of its conversations
-	cmd  *exec.Cmd
-	addr string
-	link *link.Link
+	t     *testing.T
+	name  string
+	dir   string // of its conversations
+	cmd   *exec.Cmd
+	addr  string
+	link  *link.Link
+	token string
 
 	up   context.Context // ends with its loss
 	lose context.CancelCauseFunc
@@ -54,6 +55,7 @@ func newMachine(t *testing.T, name string) *machine {
 		t.Fatal(err)
 	}
 	t.Cleanup(m.link.Close)
+	m.token = m.link.Renew(0)
 	return m
 }
 
@@ -82,6 +84,9 @@ type machines struct {
 	mu   sync.Mutex
 	on   []*machine
 	left []string
+
+	silent bool // they do not say what runs on them
+	dies   bool // it is not said what has become of them before they die
 }
 
 // Take implements [place.Machines], as does Reset.
@@ -106,13 +111,14 @@ type placeOn struct {
 }
 
 func (p placeOn) On() place.Environment {
-	return place.Environment{Machine: p.at.name, ID: "machine-" + p.at.name, URL: p.at.link.URL(), Token: p.at.link.Token()}
+	return place.Environment{Machine: p.at.name, ID: "machine-" + p.at.name, URL: p.at.link.URL(), Token: p.at.token}
 }
 func (p placeOn) Dir() string                                          { return p.at.dir }
 func (p placeOn) Within(folder string) string                          { return folder }
 func (p placeOn) News() string                                         { return "" }
 func (p placeOn) Bring(_ context.Context, text string) (string, error) { return text, nil }
 func (p placeOn) Lost() context.Context                                { return p.at.up }
+func (p placeOn) Stands(ctx context.Context) error                     { return p.stands(ctx) }
 func (p placeOn) Begin(string)                                         {}
 func (p placeOn) Leave(title string) {
 	p.of.mu.Lock()
@@ -120,10 +126,25 @@ func (p placeOn) Leave(title string) {
 	p.of.left = append(p.of.left, title)
 }
 
+func (p placeOn) stands(ctx context.Context) error {
+	if !p.of.dies {
+		return nil
+	}
+	select {
+	case <-p.at.up.Done():
+		return context.Cause(p.at.up)
+	case <-ctx.Done():
+		return nil
+	}
+}
+
 // Commands are read from this machine, which it is.
 func (p placeOn) Commands(ctx context.Context) ([]commands.Command, error) {
 	if p.at.up.Err() != nil {
 		return nil, context.Cause(p.at.up)
+	}
+	if p.of.silent {
+		return nil, errors.New("it is silent")
 	}
 	return commands.Find(ctx, func(commands.Command) bool { return true }), nil
 }

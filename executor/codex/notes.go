@@ -73,6 +73,7 @@ func (t *turn) item(note appserver.Notification) *agent.Ended {
 	switch {
 	case !started:
 		t.record.Completed(n.Item)
+		t.broken = t.broken || n.Item.HasNoEnd()
 	case t.record.Started(n.Item):
 		t.inquiry.Doubt()
 	}

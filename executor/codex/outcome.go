@@ -19,6 +19,7 @@ func (t *turn) settle(final appserver.Turn) *agent.Ended {
 	}
 	t.c.history = true
 	t.repair(final)
+	t.askPlace(final)
 	if t.stopping != nil || final.Status == appserver.TurnInterrupted {
 		t.endCommands()
 	}
@@ -28,7 +29,9 @@ func (t *turn) settle(final appserver.Turn) *agent.Ended {
 	case final.Status == appserver.TurnCompleted && !t.isNone() && !t.isSevered():
 		end.Outcome = agent.Completed // also when a cancel came too late
 		t.passOver()
-	case t.stopping != nil:
+	case t.isSevered():
+		end.Outcome, end.Failure = agent.Interrupted, t.lostFailure()
+	case t.stopping != nil && t.lostMachine() == nil: // see lostOr
 		t.fillStopped(&end)
 	case final.Status == appserver.TurnInterrupted && t.inquiry.CalledOff():
 		end.Outcome = agent.Canceled

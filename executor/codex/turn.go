@@ -38,6 +38,7 @@ type turn struct {
 	doubted    time.Time         // since when the history has called it interrupted; zero if it does not
 	stopping   error             // why codex was asked to end the turn; nil while it was not
 	severed    bool              // a tool was open when it was asked that
+	broken     bool              // a command has failed without an end of its own
 	opened     bool              // its first message was seen
 	foreign    bool              // that was not the job's
 	limited    *executor.Refusal // the rate limit that codex waits out; nil once the model answers

@@ -35,6 +35,9 @@ type Place interface {
 	Bring(ctx context.Context, text string) (string, error)
 	// Lost ends when the machine is gone, or may be, or has lost what ran there, with a [LostError].
 	Lost() context.Context
+	// Stands waits until it is known whether the machine has lost what ran there until now: nil, or a [LostError]. Where
+	// that is not known before ctx ends, it is taken not to have.
+	Stands(ctx context.Context) error
 	// Begin says that a turn of a thread of codex's begins.
 	Begin(threadID string)
 	// Commands are those of us that run on the machine.

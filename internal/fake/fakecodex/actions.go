@@ -75,7 +75,10 @@ func (x *execution) run() {
 	case "flood":
 		x.flood(x.do.num(0, 1000), x.do.num(1, 100))
 		return
-	case "fail":
+	case "fail", "hang-fail":
+		if x.do.name == "hang-fail" {
+			<-x.ctx.Done()
+		}
 		failure := object{"message": x.do.rest(1), "codexErrorInfo": x.do.arg(0), "additionalDetails": nil}
 		x.tell("error", object{"error": failure, "willRetry": false})
 		x.end("failed", failure)

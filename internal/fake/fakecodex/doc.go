@@ -71,6 +71,7 @@
 //	lose-completed        everything but turn/completed and thread/status/changed{idle}
 //	lose-completed-idle   everything but turn/completed
 //	lose-completed-chatty likewise, and a command of an earlier turn goes on talking
+//	hang-fail KIND TEXT…  say nothing until interrupted, and fail then
 //	hang-lose-end         say nothing until interrupted; then everything but turn/completed
 //	abort-lose-end        likewise, interrupted by itself and at once
 //	no-start-answer       the turn runs, but turn/start is not answered

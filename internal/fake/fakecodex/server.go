@@ -96,6 +96,8 @@ func (s *server) call(m message) {
 	var result any
 	var err error
 	switch m.Method {
+	case "environment/add": // it is not connected to
+		result = object{}
 	case "thread/loaded/list":
 		result = object{"data": []string{}}
 	case "initialize":
