@@ -17,7 +17,8 @@ import (
 type Upstream struct {
 	link     Link
 	listener net.Listener // where clients come
-	far      *pipes       // where the endpoint takes them
+	far      *pipes       // where the endpoint takes them; nil for a relay
+	to       string       // where a relay goes on to
 	server   *http.Server
 	ca       []byte // PEM
 	caFile   string
@@ -44,6 +45,19 @@ func Start(tb testing.TB, endpoint http.Handler, link Link) *Upstream {
 	if err := os.WriteFile(u.caFile, u.ca, 0o644); err != nil {
 		tb.Fatal(err)
 	}
+	return u
+}
+
+// Relay puts a link before an address, until the test ends: what connects to its [Upstream.Addr] gets there.
+func Relay(tb testing.TB, to string, link Link) *Upstream {
+	tb.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	u := &Upstream{link: link, listener: listener, to: to, state: newState()}
+	u.running.Go(u.accept)
+	tb.Cleanup(u.close)
 	return u
 }
 
@@ -76,9 +90,14 @@ func (u *Upstream) accept() {
 		if err != nil {
 			return
 		}
-		far, endpoint := net.Pipe()
+		far, reached := u.reach()
+		if far == nil {
+			reset(near)
+			_ = near.Close()
+			continue
+		}
 		c := newConn(u, near, far)
-		if !u.admit(c) || !u.far.dial(endpoint) {
+		if !u.admit(c) || !reached() {
 			c.cut(RST)
 			continue
 		}
@@ -86,17 +105,35 @@ func (u *Upstream) accept() {
 	}
 }
 
+// reach opens the far end of a connection, and what is called has the endpoint take it.
+func (u *Upstream) reach() (far net.Conn, reached func() bool) {
+	if u.far == nil {
+		far, err := net.Dial("tcp", u.to)
+		if err != nil {
+			return nil, nil
+		}
+		return far, func() bool { return true }
+	}
+	far, endpoint := net.Pipe()
+	return far, func() bool { return u.far.dial(endpoint) }
+}
+
 // close ends all and waits for it.
 func (u *Upstream) close() {
 	u.update(func(s *state) { s.closed = true })
 	_ = u.listener.Close()
 	u.Cut(RST)
-	_ = u.server.Close()
+	if u.server != nil {
+		_ = u.server.Close()
+	}
 	u.running.Wait()
 }
 
 // URL is where clients find the endpoint, without a path: https://127.0.0.1:PORT.
 func (u *Upstream) URL() string { return fmt.Sprintf("https://%s", u.listener.Addr()) }
+
+// Addr is where clients connect to: 127.0.0.1:PORT.
+func (u *Upstream) Addr() string { return u.listener.Addr().String() }
 
 // CAFile is a file that has, in PEM, the authority that vouches for the endpoint.
 func (u *Upstream) CAFile() string { return u.caFile }

@@ -176,3 +176,27 @@ func TestCleanup(t *testing.T) {
 		t.Errorf("when the test has ended, it is not refused: %v", err)
 	}
 }
+
+// TestRelay: an address that is elsewhere is at a distance behind a relay, and has ended behind one when it has ended.
+func TestRelay(t *testing.T) {
+	u := Start(t, http.HandlerFunc(answer), Link{})
+	relay := Relay(t, u.Addr(), Link{RoundTrip: far})
+	c := client(t, u)
+	began := time.Now()
+	res, err := c.Get("https://" + relay.Addr() + "/1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	if took := time.Since(began); took < 3*far {
+		t.Errorf("a request took %s, want three round trips of %s", took, far)
+	}
+	if n := relay.Traffic().Connections; n != 1 {
+		t.Errorf("%d connections", n)
+	}
+	c.CloseIdleConnections()
+	u.close()
+	if _, err := c.Get("https://" + relay.Addr() + "/1"); err == nil {
+		t.Error("what has ended answers")
+	}
+}
