@@ -94,6 +94,8 @@ CHAOS_SILENCE = 6s
 chaos: codex ## kills and hindrances at random instants; SEED, KILLS or DURATION, CUTS, MESSAGES, REPORT=1 for docs/reliability.md
 	go test ./e2e/chaos -run TestChaos -count=1 -timeout 120m -v -args -silence $(CHAOS_SILENCE) -seed $(or $(SEED),1) \
 		$(if $(DURATION),-duration $(DURATION),-kills $(or $(KILLS),1000)) $(if $(REPORT),-report ../../docs/reliability.md)
+	go test ./e2e/chaos -run TestMachines -count=1 -timeout 120m -v -args -seed $(or $(SEED),1) \
+		$(if $(DURATION),-duration $(DURATION),-kills $(or $(KILLS),300)) $(if $(REPORT),-report ../../docs/reliability.md)
 	go test ./e2e/chaos -run TestCuts -count=1 -timeout 60m -v -args -silence $(CHAOS_SILENCE) -seed $(or $(SEED),1) -cuts $(or $(CUTS),300)
 	go test ./e2e/chaos -run TestInbox -count=1 -timeout 60m -v -args -seed $(or $(SEED),1) -messages $(or $(MESSAGES),1000)
 

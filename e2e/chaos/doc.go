@@ -17,6 +17,12 @@
 // codex tries again, and there are fewer of them for a turn than it has tries. TestCuts has no
 // other strikes, so that nothing else can be what a turn was lost for.
 //
+// # Machines
+//
+// In TestMachines commands run on machines that share the working directory, and half of the strikes are at these: they
+// are killed, or codex's server on one is, they fall silent for a while and run on, and they drain. A machine that was struck
+// is back after a while, while other strikes go on. The books are the same.
+//
 // # Who does what
 //
 // One goroutine for each conversation sends its messages and keeps what it was
