@@ -32,6 +32,8 @@ type bare struct {
 	nextID int
 	thread string
 	pid    int // of its codex
+
+	environments []appserver.TurnEnvironment // of its threads; nil is here
 }
 
 // newBare starts one as start says, and with more arguments behind these.
@@ -102,9 +104,12 @@ var unread = []string{
 // open starts a thread, on which the turns that follow run.
 func (d *bare) open() {
 	var session appserver.ThreadSession
-	d.call("thread/start", appserver.ThreadStartParams{
+	d.call("thread/start", struct {
+		appserver.ThreadStartParams
+		Environments []appserver.TurnEnvironment `json:"environments,omitempty"`
+	}{appserver.ThreadStartParams{
 		Cwd: d.dir, ApprovalPolicy: appserver.OnRequest, Sandbox: appserver.WorkspaceWrite, ApprovalsReviewer: "user",
-	}, &session)
+	}, d.environments}, &session)
 	d.thread = session.Thread.ID
 }
 

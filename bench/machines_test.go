@@ -1,0 +1,139 @@
+package bench
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/fakemodel/modeltest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/linktest"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
+)
+
+// command has the model run one, which does next to nothing.
+func command() errand { return errand{"run echo done", "done", "done"} }
+
+// BenchmarkMachine is a turn with one command that runs on another machine: by codex's own connection to its exec-server,
+// and by ours to runtime machine. Beside it, what the same turn takes where the command runs here, and one without a command.
+func BenchmarkMachine(b *testing.B) {
+	b.Run("0ms", func(b *testing.B) {
+		m := placed(b, 0)
+		m.report(m.turns(80, command(), m.all()))
+		hello := m.turns(40, hello(), m.all())
+		for _, name := range m.all() {
+			row(b, name+"-hello", "p50-ms", ms(hello[name].quantile(.5)))
+		}
+	})
+	b.Run("30ms", func(b *testing.B) {
+		m := placed(b, 30*time.Millisecond)
+		m.report(m.turns(40, command(), m.all()))
+	})
+}
+
+// placedSides are codexes whose commands run here, or elsewhere.
+type placedSides struct {
+	b    *testing.B
+	turn map[string]func(errand) time.Duration
+}
+
+func (placedSides) all() []string { return []string{"here", "direct", "runtime-here", "machine"} }
+
+// placed starts all sides on one model. What is elsewhere is behind a link.
+func placed(b *testing.B, roundTrip time.Duration) *placedSides {
+	b.Helper()
+	model := modeltest.Start(b, fakemodel.Keywords)
+	credential := []string{"OPENAI_API_KEY=" + benchKey, "OPENAI_BASE_URL=" + model.BaseURL()}
+	s := &placedSides{b: b, turn: map[string]func(errand) time.Duration{}}
+	s.bare("here", bareHere(b, model.BaseURL(), credential))
+	s.bare("direct", bareElsewhere(b, model.BaseURL(), credential, behind(b, roundTrip)))
+	s.ours("runtime-here", credential)
+	work, at, _ := startFleet(b, 1, behind(b, roundTrip))
+	s.ours("machine", append(credential, append(at, "RUNTIME_WORKDIR="+work)...))
+	for range 5 {
+		s.turns(1, command(), s.all())
+		s.turns(1, hello(), s.all())
+	}
+	return s
+}
+
+// behind puts addresses at a distance. Without one nothing is in between.
+func behind(b *testing.B, roundTrip time.Duration) func(addr string) string {
+	return func(addr string) string {
+		if roundTrip == 0 {
+			return addr
+		}
+		return linktest.Relay(b, addr, linktest.Link{RoundTrip: roundTrip}).Addr()
+	}
+}
+
+func (s *placedSides) bare(name string, d *bare) {
+	s.turn[name] = func(e errand) time.Duration {
+		s.b.Helper()
+		_, whole := d.turn(e.text, e.last)
+		return whole
+	}
+}
+
+func (s *placedSides) ours(name string, settings []string) {
+	s.b.Helper()
+	c := newClient(s.b, progtest.Start(s.b, program, settings...).URL, "bench", 0)
+	c.ready()
+	s.turn[name] = func(e errand) time.Duration {
+		s.b.Helper()
+		return c.send(e.text, e.all)
+	}
+}
+
+// turns has each side take n turns, in an order of chance.
+func (s *placedSides) turns(n int, e errand, names []string) series {
+	s.b.Helper()
+	took := series{}
+	for range n {
+		each := make([]func(), len(names))
+		for i, name := range names {
+			each[i] = func() { took.add(name, s.turn[name](e)) }
+		}
+		shuffled(each...)
+	}
+	return took
+}
+
+// report writes what the sides take, and what is added: by ours over the direct connection, by either over here, and by the
+// way to the machine alone, which is without what ours adds to a turn here.
+func (s *placedSides) report(took series) {
+	s.b.Helper()
+	took.spread(s.b, s.all()...)
+	added(s.b, "added", took["machine"], took["direct"], took["direct"])
+	added(s.b, "added-by-direct", took["direct"], took["here"], took["here"])
+	there, bare := took["machine"].minus(took["runtime-here"]), took["direct"].minus(took["here"])
+	added(s.b, "added-by-machine", took["machine"], took["runtime-here"], took["runtime-here"])
+	row(s.b, "added-by-the-way", "p50-ms", ms(there.quantile(.5)-bare.quantile(.5)), "paired-ms", ms(there.minus(bare).quantile(.5)))
+}
+
+// BenchmarkLoginShell is what the login shell is of a turn with a command elsewhere, and what codex's own settings win back
+// of it: without a login shell, and with a snapshot of it. The last is what a shell takes by itself.
+func BenchmarkLoginShell(b *testing.B) {
+	model := modeltest.Start(b, fakemodel.Keywords)
+	credential := []string{"OPENAI_API_KEY=" + benchKey, "OPENAI_BASE_URL=" + model.BaseURL()}
+	s := &placedSides{b: b, turn: map[string]func(errand) time.Duration{}}
+	names := []string{}
+	for name, more := range map[string][]string{
+		"login": nil, "no-login": {"-c", "allow_login_shell=false"}, "snapshot": {"-c", "features.shell_snapshot=true"},
+	} {
+		s.bare(name+"-elsewhere", bareElsewhere(b, model.BaseURL(), credential, behind(b, 0), more...))
+		s.bare(name+"-here", bareHere(b, model.BaseURL(), credential, more...))
+		names = append(names, name+"-elsewhere", name+"-here")
+	}
+	for range 5 {
+		s.turns(1, command(), names)
+	}
+	took := s.turns(40, command(), names)
+	took.report(b, names...)
+	for _, name := range []string{"no-login", "snapshot"} {
+		for _, where := range []string{"-elsewhere", "-here"} {
+			row(b, fmt.Sprint(name, where, "-wins"), "paired-ms", ms(took.paired("login"+where, name+where)))
+		}
+	}
+	shells(b)
+}
