@@ -62,6 +62,19 @@ func (p *placed) News() string { return p.news }
 
 func (p *placed) Lost() context.Context { return p.up }
 
+// Stands implements [place.Place]: the machine is asked.
+func (p *placed) Stands(ctx context.Context) error {
+	if _, err := p.m.machine.Commands(ctx); err == nil {
+		return context.Cause(p.in.ctx)
+	}
+	select {
+	case <-p.in.ctx.Done():
+		return context.Cause(p.in.ctx)
+	case <-ctx.Done():
+		return nil
+	}
+}
+
 // Begin says to the machine that the turn begins, and, when it is left, that it has ended. Nothing waits for that: a
 // machine that refuses the turn is lost to it.
 func (p *placed) Begin(thread string) {

@@ -55,7 +55,7 @@ func newMachine(t *testing.T, name string) *machine {
 		t.Fatal(err)
 	}
 	t.Cleanup(m.link.Close)
-	m.token = m.link.Renew(0)
+	m.token = m.link.Token()
 	return m
 }
 
