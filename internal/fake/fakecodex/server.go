@@ -96,7 +96,7 @@ func (s *server) call(m message) {
 	var result any
 	var err error
 	switch m.Method {
-	case "environment/add": // it is not connected to
+	case "environment/add", "environment/info": // none is connected to
 		result = object{}
 	case "thread/loaded/list":
 		result = object{"data": []string{}}
