@@ -2,6 +2,7 @@ package executor
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
@@ -19,6 +20,9 @@ func (e *Executor) findsNoRoom(j *job, err error) bool {
 	}
 	trouble, _ := errors.AsType[*Trouble](err)
 	words := trouble.End.Failure.Message
+	if j.crowdedAt.IsZero() {
+		j.crowdedAt = time.Now()
+	}
 	if j.crowdedBy != words {
 		e.log.Info("a message waits for room", "job", j.ID, "why", words)
 		j.observe(agent.Notice{Text: words + ". This message keeps its place and waits"})
@@ -40,8 +44,17 @@ func (e *Executor) awaitRoom(j *job) *agent.Ended {
 	case <-full.Room:
 	case <-j.ctx.Done(): // what comes next ends it
 	case <-enough.C:
-		e.log.Warn("a message has waited for room in vain", "job", j.ID)
-		return &full.End
+		waited := time.Since(j.crowdedAt).Round(time.Second)
+		e.log.Warn("a message has waited for room in vain", "job", j.ID, "waited", waited)
+		return inVain(full.End, waited)
 	}
 	return nil
+}
+
+// inVain says in an end how long the job has waited.
+func inVain(end agent.Ended, waited time.Duration) *agent.Ended {
+	failure := *end.Failure
+	failure.Message += fmt.Sprintf(". The message has waited %v for room", waited)
+	end.Failure = &failure
+	return &end
 }

@@ -3,6 +3,7 @@ package executor_test
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
@@ -38,6 +39,7 @@ func TestRoomComes(t *testing.T) {
 	simulated(t, crowding(&opened), func(t *testing.T, e *rig) {
 		first, second := e.submit("j1", "one"), e.submit("j2", "one")
 		e.submit("j3", "two").completes()
+		synctest.Wait() // j3 gives its slot back behind its end
 		if h := e.Health(); h.Running != 0 {
 			t.Errorf("%d run", h.Running)
 		}
@@ -59,7 +61,11 @@ func TestNoRoomComes(t *testing.T) {
 	t.Parallel()
 	simulated(t, crowding(new(chan struct{})), func(t *testing.T, e *rig) {
 		began := time.Now()
-		e.submit("j1", "one").ends(agent.Failed, agent.FailUnreachable)
+		waited := e.submit("j1", "one")
+		waited.ends(agent.Failed, agent.FailUnreachable)
+		if ended := seen[agent.Ended](waited); !strings.HasSuffix(ended[0].Failure.Message, "The message has waited 1m0s for room") {
+			t.Errorf("it has ended %+v", ended[0].Failure)
+		}
 		if took := time.Since(began); took < time.Minute || took > 65*time.Second {
 			t.Errorf("it has waited for %v", took)
 		}

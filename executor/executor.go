@@ -36,17 +36,18 @@ type job struct {
 	Job
 	observe   Observer
 	submitted time.Time
-	slot      *slot    // nil before it has got one
-	attempt   Attempt  // the newest one; its N is 0 before the first
-	rerun     bool     // one attempt was cut off without a tool, and run again
-	compacted bool     // its thread was compacted for it
-	goOn      bool     // its next attempt goes on where the one before met the end of the context
-	refusals  int      // attempts that the model refused for the credential or a limit
-	aside     *Refusal // that it is about to wait out alone, or nil; of the goroutine that serves it
-	unstarted error    // the failed start of the agent that it is about to wait out, or nil; likewise
-	crowded   *Trouble // the lack of room that it is about to wait out, or nil; likewise
-	crowdedBy string   // what it was told last of that
-	seen      Turn     // of the attempt that Cut is about, where this process has seen it; else nil
+	slot      *slot     // nil before it has got one
+	attempt   Attempt   // the newest one; its N is 0 before the first
+	rerun     bool      // one attempt was cut off without a tool, and run again
+	compacted bool      // its thread was compacted for it
+	goOn      bool      // its next attempt goes on where the one before met the end of the context
+	refusals  int       // attempts that the model refused for the credential or a limit
+	aside     *Refusal  // that it is about to wait out alone, or nil; of the goroutine that serves it
+	unstarted error     // the failed start of the agent that it is about to wait out, or nil; likewise
+	crowded   *Trouble  // the lack of room that it is about to wait out, or nil; likewise
+	crowdedBy string    // what it was told last of that
+	crowdedAt time.Time // since when it has waited
+	seen      Turn      // of the attempt that Cut is about, where this process has seen it; else nil
 	pause     pauseTold
 	ctx       context.Context // ends with [ErrCanceled] or [ErrShutdown]
 	cancel    context.CancelCauseFunc

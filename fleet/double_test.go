@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -38,6 +37,8 @@ type double struct {
 	dead    bool // it takes no connections
 	cut     bool // nothing gets through
 	full    bool // it refuses turns
+	deaf    bool // it does not hear of ends
+	others  int  // turns of other runtimes
 	drains  bool
 	labels  map[string]string
 	refused string
@@ -45,11 +46,11 @@ type double struct {
 	begun   []string
 	ended   []string
 	broken  chan struct{} // closed when the connection breaks
-	epoch   *atomic.Int64
+	epoch   func() int64
 }
 
 func (d *double) status() wire.Status {
-	return wire.Status{Name: d.name, Life: fmt.Sprint(d.life), Exec: d.exec, Turns: 4, Files: []string{wire.FilesShared}, Draining: d.drains, Labels: d.labels}
+	return wire.Status{Name: d.name, Life: fmt.Sprint(d.life), Exec: d.exec, Turns: 4, Taken: d.others, Files: []string{wire.FilesShared}, Draining: d.drains, Labels: d.labels}
 }
 
 // Watch implements [fleet.Machine], as do the methods below.
@@ -58,7 +59,7 @@ func (d *double) Watch(ctx context.Context, silence time.Duration, tell func(wir
 	dead, cut := d.dead, d.cut
 	broken := make(chan struct{})
 	d.broken = broken
-	d.epochs = append(d.epochs, d.epoch.Load())
+	d.epochs = append(d.epochs, d.epoch())
 	d.mu.Unlock()
 	if dead {
 		return fmt.Errorf("dial: %w", syscall.ECONNREFUSED)
@@ -111,6 +112,9 @@ func (d *double) Begin(_ context.Context, turn string, _ wire.Turn) error {
 func (d *double) End(_ context.Context, turn string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.deaf {
+		return io.ErrUnexpectedEOF
+	}
 	d.ended = append(d.ended, turn)
 	return nil
 }
@@ -164,8 +168,23 @@ func (d *double) isRefused() bool {
 
 // A journal is kept in memory.
 type journal struct {
-	mu sync.Mutex
-	at map[string]string
+	mu    sync.Mutex
+	at    map[string]string
+	epoch int64
+}
+
+// Epoch implements [fleet.Journal], as do the methods below.
+func (j *journal) Epoch(context.Context) (int64, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.epoch, nil
+}
+
+func (j *journal) RecordEpoch(_ context.Context, epoch int64) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.epoch = epoch
+	return nil
 }
 
 func (j *journal) Placements(context.Context) (map[string]string, error) {
@@ -260,26 +279,25 @@ func simulated(t *testing.T, names []string, test func(r *rig)) {
 
 func (r *rig) open(names []string) {
 	r.Helper()
-	epoch := &atomic.Int64{}
 	spec := ""
 	for i, name := range names {
 		spec += fmt.Sprintf("https://%s:%d ", name, i+1)
 		if r.on[name] == nil {
-			r.on[name] = &double{name: name, epoch: epoch}
+			r.on[name] = &double{name: name}
 		}
-		r.on[name].epoch = epoch
 	}
 	r.relist = make(chan string, 1)
 	r.relist <- spec
 	cfg := fleet.Listening(fleet.Config{
-		Source: relisted{r}, Epoch: epoch, Files: wire.FilesShared, Dir: "/work", Wait: time.Minute, Journal: r.journal,
+		Source: relisted{r}, Files: wire.FilesShared, Dir: "/work", Wait: time.Minute, Journal: r.journal,
 		Labels: r.labels, Metrics: &r.counts,
 		Logger: slog.New(slog.NewTextHandler(r.Output(), nil)),
-		Connect: func(e roster.Entry) (fleet.Machine, error) {
+		Connect: func(e roster.Entry, epoch func() int64) (fleet.Machine, error) {
 			host, _, err := net.SplitHostPort(e.Address)
 			if r.on[host] == nil {
-				r.on[host] = &double{name: host, epoch: epoch}
+				r.on[host] = &double{name: host}
 			}
+			r.on[host].epoch = epoch
 			return r.on[host], err
 		},
 	}, func(m fleet.Machine) fleet.Way { return m.(*double) })

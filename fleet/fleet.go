@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/fleet/link"
@@ -19,8 +18,8 @@ import (
 // Config says which machines there are, and what is done on them.
 type Config struct {
 	Source   roster.Source
-	Connect  func(roster.Entry) (Machine, error)
-	Epoch    *atomic.Int64    // that is said to them; [Fleet.Reset] sets it
+	// Connect returns one, which asks for the epoch with each request.
+	Connect  func(e roster.Entry, epoch func() int64) (Machine, error)
 	Files    string           // what places are: [wire.FilesShared] or [wire.FilesGit]
 	Dir      string           // the working directory of this machine
 	Incoming string           // the folder of this machine that has the files of messages
@@ -43,8 +42,10 @@ type way interface {
 	Close()
 }
 
-// A Journal keeps which conversation is on which machine.
+// A Journal keeps which conversation is on which machine, and the last epoch that these were told.
 type Journal interface {
+	Epoch(ctx context.Context) (int64, error)
+	RecordEpoch(ctx context.Context, epoch int64) error
 	Placements(ctx context.Context) (map[string]string, error)
 	RecordPlacement(ctx context.Context, conversation, machine string) error
 }
@@ -60,7 +61,7 @@ type Metrics interface {
 type Fleet struct {
 	cfg      Config
 	log      *slog.Logger
-	epoch    *atomic.Int64
+	epochs   *epochs
 	placer   *placement.Placer
 	files    files
 	incoming *regexp.Regexp
@@ -96,12 +97,15 @@ func New(ctx context.Context, cfg Config) (*Fleet, error) {
 	if err != nil {
 		return nil, err
 	}
+	epochs, err := openEpochs(ctx, cfg.Journal)
+	if err != nil {
+		return nil, err
+	}
 	f := &Fleet{
-		cfg: cfg, log: cfg.Logger, epoch: cfg.Epoch, placer: placement.New(),
+		cfg: cfg, log: cfg.Logger, epochs: epochs, placer: placement.New(),
 		recorded: known, members: map[roster.Entry]*member{}, names: map[string]*member{}, waiting: map[string]*waiting{}, news: make(chan struct{}), none: time.Now(),
 	}
 	f.incoming = incoming(cfg.Incoming)
-	f.epoch.Store(time.Now().UnixNano())
 	for conversation, machine := range known {
 		f.placer.Load(conversation, machine)
 	}
@@ -188,13 +192,13 @@ func (f *Fleet) claim(name string, m *member) (other string) {
 }
 
 func (f *Fleet) joinLocked(e roster.Entry) {
-	machine, err := f.cfg.Connect(e)
-	if err != nil {
+	m := &member{f: f, address: e.Name, state: Unknown, epoch: f.epochs.next()}
+	var err error
+	if m.machine, err = f.cfg.Connect(e, m.now); err != nil {
 		f.log.Error("a machine of the list cannot be used", "machine", e.Name, "err", err)
 		return
 	}
-	m := &member{f: f, address: e.Name, machine: machine, state: Unknown}
-	if m.link, err = f.cfg.listen(machine, m); err != nil {
+	if m.link, err = f.cfg.listen(m.machine, m); err != nil {
 		f.log.Error("a machine cannot be used", "machine", e.Name, "err", err)
 		return
 	}
@@ -266,7 +270,6 @@ func (f *Fleet) named(name string) *member {
 
 // Reset ends all that runs for us on all machines that are up, and returns when they say so, or ctx ends.
 func (f *Fleet) Reset(ctx context.Context) {
-	f.epoch.Store(max(f.epoch.Load()+1, time.Now().UnixNano()))
 	f.mu.Lock()
 	for _, m := range f.members {
 		m.reset()
@@ -286,12 +289,12 @@ func (f *Fleet) Reset(ctx context.Context) {
 	}
 }
 
-// behind reports whether a machine is up that has not been heard since the last reset.
+// behind reports whether a machine is up that has not been heard since it was reset.
 func (f *Fleet) behind() (news <-chan struct{}, is bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, m := range f.members {
-		is = is || m.isBehind(f.epoch.Load())
+		is = is || m.isBehind()
 	}
 	return f.news, is
 }

@@ -22,6 +22,7 @@ type member struct {
 	quit    context.CancelFunc
 
 	mu     sync.Mutex // guards the fields below
+	epoch  int64      // another one with each loss: what was there before it ends with the next request
 	state  State
 	why    string // it is not up
 	status wire.Status
@@ -33,8 +34,8 @@ type member struct {
 	leaves bool // it is not in the list any more, and is let go of when no place there is in use
 }
 
-// errReset ends a watch that is to be begun anew.
-var errReset = errors.New("codex is started anew")
+// errAnew ends a watch that is to be begun anew, in another epoch.
+var errAnew = errors.New("what runs on the machine is over")
 
 // follow watches the machine for as long as it is used.
 func (m *member) follow() {
@@ -42,14 +43,17 @@ func (m *member) follow() {
 		watch, again := context.WithCancelCause(m.ctx)
 		m.mu.Lock()
 		m.again = again
-		epoch := m.f.epoch.Load()
+		epoch := m.epoch
 		m.mu.Unlock()
+		if err := m.f.epochs.keep(watch, epoch); err != nil {
+			m.f.log.Warn("the epoch of a machine is not kept: where the clock goes back until the next start, the machine refuses this runtime", "address", m.address, "err", err)
+		}
 		err := m.machine.Watch(watch, silentTime, func(s wire.Status) {
 			failures = 0
 			m.hear(s, epoch)
 		})
 		again(nil)
-		if errors.Is(err, errReset) || m.ctx.Err() != nil {
+		if errors.Is(err, errAnew) || m.ctx.Err() != nil {
 			continue
 		}
 		m.miss(err)
@@ -65,7 +69,7 @@ func (m *member) hear(s wire.Status, epoch int64) {
 		return
 	}
 	m.mu.Lock()
-	if epoch != m.f.epoch.Load() {
+	if epoch != m.epoch {
 		m.mu.Unlock()
 		return
 	}
@@ -199,6 +203,7 @@ func (m *member) lose(to State, words string, since time.Time) {
 		return
 	}
 	m.state, m.why, m.stay = to, words, nil
+	m.anewLocked()
 	m.mu.Unlock()
 	if m.ctx.Err() == nil {
 		m.f.log.Warn("a machine is lost", "machine", name, "address", m.address, "why", words)
@@ -225,13 +230,27 @@ func (m *member) leave() {
 	m.f.drop(m)
 }
 
-// reset has the watch be begun anew.
+// reset has what runs on the machine be over.
 func (m *member) reset() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.anewLocked()
+}
+
+// anewLocked has the machine end all that it has for us before it does anything else: a machine that is lost may only have
+// been frozen, or cut off, and be back before its own patience is at an end.
+func (m *member) anewLocked() {
+	m.epoch = m.f.epochs.next()
 	if m.again != nil {
-		m.again(errReset)
+		m.again(errAnew)
 	}
+}
+
+// now is the epoch that requests to the machine are of.
+func (m *member) now() int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.epoch
 }
 
 func (m *member) standing() State {
@@ -258,15 +277,26 @@ func (m *member) isThere() bool {
 func (m *member) staying() *stay {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.state != Up || m.stay.epoch != m.f.epoch.Load() || m.stay.ctx.Err() != nil {
+	if m.state != Up || m.stay.epoch != m.epoch || m.stay.ctx.Err() != nil {
 		return nil
 	}
 	return m.stay
 }
 
-// isBehind reports whether it is up, and has not been heard in an epoch.
-func (m *member) isBehind(epoch int64) bool {
+// isBehind reports whether it is up, and has not been heard in its epoch.
+func (m *member) isBehind() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.stay != nil && m.stay.epoch != epoch
+	return m.stay != nil && m.stay.epoch != m.epoch
+}
+
+// tightRoom is how many turns a machine that others use, too, has room for at most when it is asked before a turn.
+const tightRoom = 2
+
+// isTight reports whether turns of other runtimes may have taken the last room there, for all that was heard of it.
+func (m *member) isTight() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.status
+	return s.Taken > s.Mine && s.Turns-s.Taken <= tightRoom
 }

@@ -25,6 +25,7 @@ type placed struct {
 	dir          string
 	news         string
 	turn         string
+	reserved     bool // the machine was told of the turn before it began
 
 	up   context.Context // ends with that of the stay, or when the machine refuses the turn
 	lose context.CancelCauseFunc
@@ -62,7 +63,7 @@ func (p *placed) News() string { return p.news }
 
 func (p *placed) Lost() context.Context { return p.up }
 
-// Stands implements [place.Place]: the machine is asked.
+// Stands implements [place.Place]. The machine is asked.
 func (p *placed) Stands(ctx context.Context) error {
 	if _, err := p.m.machine.Commands(ctx); err == nil {
 		return context.Cause(p.in.ctx)
@@ -73,24 +74,6 @@ func (p *placed) Stands(ctx context.Context) error {
 	case <-ctx.Done():
 		return nil
 	}
-}
-
-// Begin says to the machine that the turn begins, and, when it is left, that it has ended. Nothing waits for that: a
-// machine that refuses the turn is lost to it.
-func (p *placed) Begin(thread string) {
-	p.f.wg.Go(func() {
-		err := p.m.machine.Begin(p.in.ctx, p.turn, wire.Turn{Place: p.id, Thread: thread})
-		if err != nil && p.in.ctx.Err() == nil {
-			p.room.Refused().End() // it gets no other turn until it has been heard
-			p.lose(lost(p.machine, "it does not take the turn: "+err.Error()))
-		}
-		<-p.left
-		if err == nil && p.in.ctx.Err() == nil {
-			if err := p.m.machine.End(p.in.ctx, p.turn); err != nil {
-				p.f.log.Warn("a machine was not told that a turn has ended", "machine", p.machine, "err", err)
-			}
-		}
-	})
 }
 
 func (p *placed) Commands(ctx context.Context) ([]commands.Command, error) {

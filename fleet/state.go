@@ -98,7 +98,7 @@ func why(err error) (state State, words string) {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return Lost, "it has ended: it takes no connections"
 	}
-	return Lost, fmt.Sprintf("it cannot be reached, and has not been heard for %v. Whether a command still runs there is not known; it ends what runs for this runtime when it has not heard from it for %v", silentTime, wire.Silence)
+	return Lost, fmt.Sprintf("it cannot be reached, and has not been heard for %v. Whether a command still runs there is not known; it ends what runs for this runtime when it has not heard from it for %v, and before it takes anything else from it", silentTime, wire.Silence)
 }
 
 // lost is why a turn on a machine has been cut off.

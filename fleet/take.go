@@ -138,6 +138,12 @@ func (f *Fleet) open(ctx context.Context, name, conversation string, w *waiting)
 	}
 	p := m.placed(conversation, id, at, in, name, news)
 	p.room = w.turn
+	if m.isTight() {
+		if err := p.reserve(ctx); err != nil {
+			m.free()
+			return nil, err
+		}
+	}
 	return p, nil
 }
 

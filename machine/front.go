@@ -1,11 +1,13 @@
 package machine
 
 import (
+	"fmt"
 	"log/slog"
 	"net/http"
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/crowd"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/refusals"
@@ -86,6 +88,9 @@ var (
 	aName    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
 )
 
+// mostAhead is how far ahead of our clock an epoch may be: with one of the distant future the runtime could never come back.
+const mostAhead = 24 * time.Hour
+
 // entered finds the stay of who asks.
 func (f *front) entered(handle func(http.ResponseWriter, *http.Request, *tenancy.Stay) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -107,6 +112,9 @@ func (f *front) enter(r *http.Request) (*tenancy.Stay, error) {
 	epoch, err := strconv.ParseInt(r.Header.Get(wire.HeaderEpoch), 10, 64)
 	if err != nil || epoch <= 0 {
 		return nil, errInvalid("the header " + wire.HeaderEpoch + " has to say when the process of the runtime has started, in nanoseconds since 1970")
+	}
+	if ahead := time.Until(time.Unix(0, epoch)); ahead > mostAhead {
+		return nil, errInvalid(fmt.Sprintf("the header %s is %v ahead of the clock of this machine: set the clocks of both, or take the token from what sends that", wire.HeaderEpoch, ahead.Round(time.Second)))
 	}
 	for _, part := range []string{"turn", "place"} {
 		if name := r.PathValue(part); name != "" && !aName.MatchString(name) {

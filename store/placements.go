@@ -20,6 +20,25 @@ func (s *Store) Identity(ctx context.Context) (string, error) {
 	return ids[0], nil
 }
 
+// Epoch is the last that machines were told; 0 before the first.
+func (s *Store) Epoch(ctx context.Context) (last int64, err error) {
+	all, err := view(ctx, s, "read the epoch of the machines", func(c *conn) ([]int64, error) {
+		return collect(c, only[int64], "SELECT epoch FROM identity")
+	})
+	for _, epoch := range all {
+		last = max(last, epoch)
+	}
+	return last, err
+}
+
+// RecordEpoch notes one that machines are told from now on. An earlier one than before changes nothing.
+func (s *Store) RecordEpoch(ctx context.Context, epoch int64) error {
+	return s.do(ctx, "note the epoch of the machines", durable, func(c *conn) error {
+		_, err := c.exec("UPDATE identity SET epoch = max(epoch, ?1)", epoch)
+		return err
+	})
+}
+
 // Placements returns which machine each conversation is on that is on one.
 func (s *Store) Placements(ctx context.Context) (map[string]string, error) {
 	all := map[string]string{}

@@ -41,6 +41,7 @@ func (p *program) machine(ctx context.Context, command string) int {
 				return err
 			}
 		}
+		warnOfUser(s, log)
 		cfg := p.machineConfig(s, log)
 		if id, err := cfg.Identity(); err == nil {
 			if token, err := id.Token.Value(); err == nil {
@@ -53,6 +54,13 @@ func (p *program) machine(ctx context.Context, command string) int {
 		}
 		return machine.Run(ctx, cfg)
 	})
+}
+
+// warnOfUser says what a machine is trusted with whose commands run as its own user.
+func warnOfUser(s settings.Settings, log *slog.Logger) {
+	if s.User == nil {
+		log.Warn("commands run as the user of this program, and can read its token and its key: start it as root, with CODEX_USER", "state", s.StateDir)
+	}
 }
 
 func (p *program) machineConfig(s settings.Settings, log *slog.Logger) machine.Config {

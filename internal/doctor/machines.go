@@ -66,7 +66,7 @@ func listed(ctx context.Context, s settings.Settings) (entries []roster.Entry, t
 	if _, err := machines.Labels(s); err != nil {
 		return nil, nil, err
 	}
-	if _, err := machines.Clients(s, "", nil); err != nil {
+	if _, err := machines.Clients(s, ""); err != nil {
 		return nil, nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, listTime)
@@ -136,11 +136,11 @@ func (t *machinesTrial) try(ctx context.Context, e roster.Entry, codex string) m
 	ctx, cancel := context.WithTimeout(ctx, trialTime)
 	defer cancel()
 	now := time.Now().UnixNano()
-	connect, err := machines.Clients(t.s, tryout.NewRuntime(), func() int64 { return now })
+	connect, err := machines.Clients(t.s, tryout.NewRuntime())
 	if err != nil {
 		return machineResult{Result: preflight.Result{Status: preflight.Warn, Detail: err.Error(), Fix: "correct the settings of machines"}}
 	}
-	m := connect(e)
+	m := connect(e, func() int64 { return now })
 	defer m.Close()
 	labels, _ := machines.Labels(t.s)
 	found, err := tryout.Try(ctx, m, tryout.Want{Files: t.s.MachinesFiles, Dir: t.s.WorkDir, Sandbox: t.s.Sandbox})

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"path/filepath"
-	"sync/atomic"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/files"
 	"github.com/Molecule-AI/molecule-codex-runtime/fleet"
@@ -22,7 +21,7 @@ func openFleet(ctx context.Context, life *Life, g *Ground) (*fleet.Fleet, error)
 		return nil, nil
 	}
 	cfg := fleet.Config{
-		Epoch: &atomic.Int64{}, Files: s.MachinesFiles, Dir: s.WorkDir, Incoming: files.Uploads(s.WorkDir), Wait: s.MachinesWait,
+		Files: s.MachinesFiles, Dir: s.WorkDir, Incoming: files.Uploads(s.WorkDir), Wait: s.MachinesWait,
 		Journal: g.Journal, Logger: g.Logger,
 	}
 	counts := metrics.NewMachines()
@@ -38,7 +37,7 @@ func openFleet(ctx context.Context, life *Life, g *Ground) (*fleet.Fleet, error)
 	if err != nil {
 		return nil, &StateError{err}
 	}
-	connect, err := machines.Clients(s, id, cfg.Epoch.Load)
+	connect, err := machines.Clients(s, id)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +46,7 @@ func openFleet(ctx context.Context, life *Life, g *Ground) (*fleet.Fleet, error)
 			return nil, err
 		}
 	}
-	cfg.Connect = func(e roster.Entry) (fleet.Machine, error) { return connect(e), nil }
+	cfg.Connect = func(e roster.Entry, epoch func() int64) (fleet.Machine, error) { return connect(e, epoch), nil }
 	f, err := fleet.New(ctx, cfg)
 	if err != nil {
 		return nil, err

@@ -34,8 +34,8 @@ func Labels(s settings.Settings) (placement.Labels, error) {
 	return labels, nil
 }
 
-// Clients makes the clients of machines, for a runtime by its id and the epoch of its process.
-func Clients(s settings.Settings, runtime string, epoch func() int64) (func(roster.Entry) *client.Client, error) {
+// Clients makes the clients of machines, for a runtime by its id. Each asks for the epoch that it says.
+func Clients(s settings.Settings, runtime string) (func(e roster.Entry, epoch func() int64) *client.Client, error) {
 	if s.MachinesSecret == "" && !s.MachinesToken.Set() {
 		return nil, errors.New("RUNTIME_MACHINES is set, and RUNTIME_MACHINES_TOKEN_FILE is not: put there what runtime machine token prints on a machine")
 	}
@@ -43,7 +43,7 @@ func Clients(s settings.Settings, runtime string, epoch func() int64) (func(rost
 	if err != nil {
 		return nil, err
 	}
-	return func(e roster.Entry) *client.Client {
+	return func(e roster.Entry, epoch func() int64) *client.Client {
 		return client.New(client.Config{Address: e.Address, TLS: e.TLS(trusted), Token: token(s), Runtime: runtime, Epoch: epoch})
 	}, nil
 }

@@ -87,6 +87,16 @@ func (s *Server) Number() int {
 	return s.number
 }
 
+// Trouble is why none can be started; empty where one runs, or none was wanted yet.
+func (s *Server) Trouble() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err == nil {
+		return ""
+	}
+	return "codex exec-server does not start on it, and is tried again and again: " + s.err.Error()
+}
+
 // want starts the supervision if it has not begun.
 func (s *Server) want() {
 	s.mu.Lock()
@@ -130,9 +140,10 @@ func (s *Server) failed(err error) {
 	}
 	s.log.Error("codex exec-server could not be started", "err", err)
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.err, s.tries = err, s.tries+1
 	s.settleLocked()
+	s.mu.Unlock()
+	s.changed()
 }
 
 func (s *Server) settleLocked() {

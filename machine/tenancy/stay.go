@@ -1,6 +1,7 @@
 package tenancy
 
 import (
+	"cmp"
 	"context"
 	"time"
 )
@@ -80,8 +81,8 @@ type Snapshot struct {
 
 // Look returns how things stand, and what is closed when that has changed.
 func (s *Stay) Look() (now Snapshot, changed <-chan struct{}) {
-	number := s.work.Number() // before the lock: what runs tells of changes with locks of its own
+	number, trouble := s.work.Number(), s.work.Trouble() // before the lock: what runs tells of changes with locks of its own
 	s.t.mu.Lock()
 	defer s.t.mu.Unlock()
-	return Snapshot{Exec: number, Taken: s.t.taken, Mine: len(s.turns), Draining: s.t.draining, Trouble: s.t.trouble}, s.t.changed
+	return Snapshot{Exec: number, Taken: s.t.taken, Mine: len(s.turns), Draining: s.t.draining, Trouble: cmp.Or(s.t.trouble, trouble)}, s.t.changed
 }

@@ -34,6 +34,7 @@ type work struct {
 
 func (k *work) Exec(context.Context) (tenancy.Exec, error) { return tenancy.Exec{}, nil }
 func (k *work) Number() int                                { return 0 }
+func (k *work) Trouble() string                            { return "" }
 
 func (k *work) End() error {
 	time.Sleep(k.w.takes)

@@ -39,6 +39,8 @@ type Work interface {
 	Exec(ctx context.Context) (Exec, error)
 	// Number is another one for each exec-server; 0 before the first.
 	Number() int
+	// Trouble is why it can have no exec-server; empty where it has one, or may.
+	Trouble() string
 	// End ends all that runs, and returns when nothing is left. After an error it is called again.
 	End() error
 }

@@ -9,9 +9,9 @@ import (
 const (
 	// HeaderRuntime has the id of a runtime: letters, digits and dashes, 64 at most. It lasts as long as its state.
 	HeaderRuntime = "Machine-Runtime"
-	// HeaderEpoch has the time at which the process of the runtime has started, in nanoseconds since 1970. What an
-	// earlier process of the same runtime has running is ended by the first request of a later one; a
-	// request of an earlier process is refused with [CodeSuperseded].
+	// HeaderEpoch has the time since which the machine works for the runtime: that of the start of its process, or of the
+	// last loss of the machine, in nanoseconds since 1970. What the runtime has running of an earlier epoch is ended
+	// by the first request of a later one; a request of an earlier one is refused with [CodeSuperseded].
 	HeaderEpoch = "Machine-Epoch"
 	// HeaderHead has the commit that a place's branch stands at, with a bundle.
 	HeaderHead = "Machine-Head"

@@ -1,0 +1,49 @@
+package fleet
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// epochs number the times for which machines work for us. A machine that hears a later one ends what it has running of
+// those before: so each is later than all that were said, by the processes before this one and where the clock has gone
+// back, too.
+type epochs struct {
+	journal Journal
+
+	mu   sync.Mutex // guards the fields below
+	last int64      // nanoseconds since 1970, unless the clock was behind
+	kept int64
+}
+
+// openEpochs goes on behind what processes before have said.
+func openEpochs(ctx context.Context, journal Journal) (*epochs, error) {
+	kept, err := journal.Epoch(ctx)
+	return &epochs{journal: journal, last: kept, kept: kept}, err
+}
+
+// next is one later than all before.
+func (e *epochs) next() int64 {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.last = max(e.last+1, time.Now().UnixNano())
+	return e.last
+}
+
+// keep has later processes go on behind an epoch. That is done before a machine is asked for a watch in it.
+func (e *epochs) keep(ctx context.Context, epoch int64) error {
+	e.mu.Lock()
+	known := epoch <= e.kept
+	e.mu.Unlock()
+	if known {
+		return nil
+	}
+	if err := e.journal.RecordEpoch(ctx, epoch); err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.kept = max(e.kept, epoch)
+	return nil
+}
