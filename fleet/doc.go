@@ -17,10 +17,13 @@
 // # A place
 //
 // [Fleet.Take] has package fleet/placement choose a machine, and opens a place there: a conversation's first turn on a
-// machine waits for that, and those after it for nothing. That a turn begins and has ended is said beside it.
+// machine waits for that, and those after it for nothing. That a turn begins and has ended is said beside it (room.go), unless
+// other runtimes may have taken the last room.
 //
 // # Silence
 //
 // A machine that is gone, and one that is out of reach, cannot always be told apart. One that refuses connections has
 // ended; one that is silent may run on, and ends by itself what runs there for us, since it does not hear us either.
+// One that was frozen did neither: each loss begins another epoch (epochs.go), with whose first request the machine
+// ends what it has of those before.
 package fleet
