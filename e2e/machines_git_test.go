@@ -61,6 +61,14 @@ func (p *program) askedWith(words string) string {
 	return ""
 }
 
+// killed kills a machine, and returns when the runtime knows of it: a turn that begins before that may get to a tool there,
+// and is interrupted then instead of moved.
+func (p *program) killed(m *fleetMachine) {
+	p.t.Helper()
+	m.Kill()
+	progtest.WaitFor(p.t, "the loss of machine "+m.name+" to be known", func() bool { return p.machineList()[m.name].State == "lost" })
+}
+
 // TestMachinesWithGit: each conversation has files of its own, which go with it where its machine is gone, and come back; the
 // operator's repository has nothing of it, and that of the runtime has each turn as a commit.
 func TestMachinesWithGit(t *testing.T) {
@@ -86,10 +94,10 @@ func TestMachinesWithGit(t *testing.T) {
 		t.Errorf("its commits are\n%s", log)
 	}
 	victim := machines[on(first)]
-	victim.Kill()
+	p.killed(victim)
 	moved := p.send("4", "one", "run cat a; echo three >> a")
 	if text(moved) != "one\ntwo" || on(moved) == victim.name {
-		t.Errorf("on %s: %v: %q", on(moved), moved["status"], text(moved))
+		t.Fatalf("on %s: %v: %q", on(moved), moved["status"], text(moved))
 	}
 	if told := p.askedWith("cat a; echo three"); !strings.Contains(told, "This conversation goes on on another machine than before: "+victim.name) || !strings.Contains(told, "as they were left there") {
 		t.Errorf("the model is not told that it has moved: %s", told)
@@ -99,7 +107,7 @@ func TestMachinesWithGit(t *testing.T) {
 		out, err := exec.Command("git", "-C", own, "show", branch+":a").Output()
 		return err == nil && string(out) == "one\ntwo\nthree\n"
 	})
-	machines[on(moved)].Kill()
+	p.killed(machines[on(moved)])
 	if back := p.send("5", "one", "run cat a"); text(back) != "one\ntwo\nthree" || on(back) != victim.name {
 		t.Errorf("on %s: %v: %q", on(back), back["status"], text(back))
 	}
