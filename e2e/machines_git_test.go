@@ -81,8 +81,9 @@ func TestMachinesWithGit(t *testing.T) {
 	if task := p.send("2", "two", "run ls"); text(task) != "README" || on(task) == on(first) {
 		t.Errorf("the other conversation, on %s, has %q", on(task), text(task))
 	}
-	if task := p.send("3", "one", "run cat a; echo two >> a"); text(task) != "one" || on(task) != on(first) {
-		t.Errorf("on %s: %q", on(task), text(task))
+	again := p.send("3", "one", "run cat a; echo two >> a")
+	if text(again) != "one" || on(again) != on(first) {
+		t.Errorf("on %s: %q", on(again), text(again))
 	}
 	own := filepath.Join(p.State, "conversations.git")
 	branch := worktree.BranchOf("one")
@@ -90,7 +91,7 @@ func TestMachinesWithGit(t *testing.T) {
 		out, err := exec.Command("git", "-C", own, "show", branch+":a").Output()
 		return err == nil && string(out) == "one\ntwo\n"
 	})
-	if log := git(t, own, "log", "--format=%s", branch); !strings.HasPrefix(log, "run cat a; echo two >> a\nrun cat README; echo one > a\nfirst") {
+	if log := git(t, own, "log", "--format=%s", branch); log != fmt.Sprintf("turn %s.1\nturn %s.1\nfirst", again["id"], first["id"]) {
 		t.Errorf("its commits are\n%s", log)
 	}
 	victim := machines[on(first)]
