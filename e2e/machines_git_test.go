@@ -150,6 +150,32 @@ func TestMachineWithGitCut(t *testing.T) {
 	}
 }
 
+// TestMachineWithGitBack: what a turn that was cut off has left on a machine is not there for the conversation when it comes
+// back from another machine, also where its branch has not changed meanwhile.
+func TestMachineWithGitBack(t *testing.T) {
+	t.Parallel()
+	p, machines := startWithGit(t, "m1", "m2")
+	first := p.send("1", "one", "run echo one > a")
+	here := machines[on(first)]
+	begins := filepath.Join(fmt.Sprint(at(first, "metadata", "cwd")), "begun")
+	cut := p.begin("2", "one", "run echo two >> a; touch begun; sleep 600")["id"]
+	progtest.WaitFor(t, "the command to begin", func() bool { _, err := os.Stat(begins); return err == nil })
+	p.killed(here)
+	if task := p.ended(cut); state(task) != "TASK_STATE_FAILED" {
+		t.Errorf("the turn that was cut off is %v", task["status"])
+	}
+	moved := p.send("3", "one", "run cat a")
+	if text(moved) != "one" || on(moved) == here.name {
+		t.Errorf("on %s: %v: %q", on(moved), moved["status"], text(moved))
+	}
+	here.restarts(t)
+	progtest.WaitFor(t, "the machine to be back", func() bool { return p.machineList()[here.name].Takes })
+	p.killed(machines[on(moved)])
+	if back := p.send("4", "one", "run cat a; ls"); text(back) != "one\nREADME\na" || on(back) != here.name {
+		t.Errorf("on %s: %v: %q", on(back), back["status"], text(back))
+	}
+}
+
 // TestMachinesWithGitFiles: the file of a message is in the conversation's folder on its machine, under the name that the model
 // reads, and in no commit.
 func TestMachinesWithGitFiles(t *testing.T) {

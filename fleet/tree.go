@@ -44,7 +44,7 @@ func (m *member) tree(ctx context.Context, in *stay, conversation, from string) 
 		return id, at, "", err
 	}
 	ours, err := m.f.cfg.Trees.Head(ctx, conversation)
-	if err == nil && at.Head != ours {
+	if err == nil && (at.Head != ours || from != "") { // what it has left here before it went elsewhere is not its any more
 		at, err = m.bring(ctx, conversation, id, ours, at.Has)
 	}
 	if err != nil {
