@@ -176,6 +176,24 @@ func TestMachineWithGitBack(t *testing.T) {
 	}
 }
 
+// TestMachineWithGitLeft: the model of a conversation that goes on elsewhere is told which files were too large to go with it.
+func TestMachineWithGitLeft(t *testing.T) {
+	t.Parallel()
+	p, machines := startWithGit(t, "m1", "m2")
+	first := p.send("1", "one", "run touch a; for i in 1 2 3 4 5 6 7; do truncate -s 101M big$i; done")
+	own, branch := filepath.Join(p.State, "conversations.git"), worktree.BranchOf("one")
+	progtest.WaitFor(t, "the turn to be kept", func() bool {
+		return exec.Command("git", "-C", own, "cat-file", "-e", branch+":a").Run() == nil
+	})
+	p.killed(machines[on(first)])
+	if moved := p.send("2", "one", "run ls"); text(moved) != "README\na" {
+		t.Errorf("on %s: %v: %q", on(moved), moved["status"], text(moved))
+	}
+	if told := p.askedWith("run ls"); !strings.Contains(told, "files of more than 100 MiB or that could not be read: big1, big2, big3, big4, big5 and 2 more.") {
+		t.Errorf("the model is not told what is missing: %s", told)
+	}
+}
+
 // TestMachinesWithGitFiles: the file of a message is in the conversation's folder on its machine, under the name that the model
 // reads, and in no commit.
 func TestMachinesWithGitFiles(t *testing.T) {
