@@ -194,6 +194,20 @@ func TestMachineWithGitLeft(t *testing.T) {
 	}
 }
 
+// TestMachineWithGitReads: git only reads in the folder of a conversation, as codex's sandbox has it, and the model is told so
+// once.
+func TestMachineWithGitReads(t *testing.T) {
+	t.Parallel()
+	p, _ := startWithGit(t, "m1")
+	if task := p.send("1", "one", "run git log --format=%s; git add README 2>&1 | tail -c 22"); text(task) != "first\nRead-only file system" {
+		t.Errorf("%v: %q", task["status"], text(task))
+	}
+	p.send("2", "one", "run echo the second")
+	if n := strings.Count(p.askedWith("echo the second"), "In the sandbox git only reads here"); n != 1 {
+		t.Errorf("the model is told %d times", n)
+	}
+}
+
 // TestMachinesWithGitFiles: the file of a message is in the conversation's folder on its machine, under the name that the model
 // reads, and in no commit.
 func TestMachinesWithGitFiles(t *testing.T) {

@@ -38,7 +38,10 @@ func (m *member) tree(ctx context.Context, in *stay, conversation, from string) 
 	kept := m.f.files.await(ctx, conversation)
 	at, known := in.opened(id)
 	if !known || from != "" {
-		at, err = m.checkOut(ctx, id, conversation, from)
+		var fresh bool
+		if at, fresh, err = m.checkOut(ctx, id, conversation, from); fresh {
+			news = aboutGit
+		}
 	}
 	if err != nil {
 		return id, at, "", err
@@ -46,25 +49,31 @@ func (m *member) tree(ctx context.Context, in *stay, conversation, from string) 
 	in.open(id, at)
 	m.f.files.begin(conversation)
 	if from != "" {
-		news = moved(from, kept.words())
+		news = moved(from, kept.words()) + " " + news
 	}
 	return id, at, news, nil
 }
 
-// checkOut has the folder of a conversation be there, with the files of its branch.
-func (m *member) checkOut(ctx context.Context, id, conversation, from string) (wire.Place, error) {
-	at, err := m.machine.Place(ctx, id, wire.Want{Files: wire.FilesGit, Branch: m.f.cfg.Trees.Branch(conversation)})
+// aboutGit is for the model of a conversation whose folder was made just now. codex's sandbox lets commands write in the folder
+// alone, and git's own files of it are elsewhere (seen on 0.169.0).
+const aboutGit = "The folder is a worktree of git. In the sandbox git only reads here, and git add or git commit fail: what is changed in the folder is committed by the runtime at the end of each turn."
+
+// checkOut has the folder of a conversation be there, with the files of its branch. It is fresh if the conversation was not
+// here before, or was elsewhere meanwhile.
+func (m *member) checkOut(ctx context.Context, id, conversation, from string) (at wire.Place, fresh bool, err error) {
+	at, err = m.machine.Place(ctx, id, wire.Want{Files: wire.FilesGit, Branch: m.f.cfg.Trees.Branch(conversation)})
 	if err == nil && from == "" && at.Head != "" { // what a turn has changed that was cut off with us is not here yet
 		err = m.f.fetch(ctx, m.machine, conversation, "what was changed before the runtime was started anew")
 	}
 	if err != nil {
-		return at, err
+		return at, false, err
 	}
+	fresh = at.Head == "" || from != ""
 	ours, err := m.f.cfg.Trees.Head(ctx, conversation)
 	if err == nil && (at.Head != ours || from != "") { // what it has left here before it went elsewhere is not its any more
 		at, err = m.bring(ctx, conversation, id, ours, at.Has)
 	}
-	return at, err
+	return at, fresh, err
 }
 
 // words are for the model of a conversation that goes on elsewhere.
