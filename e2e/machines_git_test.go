@@ -61,6 +61,14 @@ func (p *program) askedWith(words string) string {
 	return ""
 }
 
+// killed kills a machine, and returns when the runtime knows of it: a turn that begins before that may get to a tool there,
+// and is interrupted then instead of moved.
+func (p *program) killed(m *fleetMachine) {
+	p.t.Helper()
+	m.Kill()
+	progtest.WaitFor(p.t, "the loss of machine "+m.name+" to be known", func() bool { return p.machineList()[m.name].State == "lost" })
+}
+
 // TestMachinesWithGit: each conversation has files of its own, which go with it where its machine is gone, and come back; the
 // operator's repository has nothing of it, and that of the runtime has each turn as a commit.
 func TestMachinesWithGit(t *testing.T) {
@@ -73,8 +81,9 @@ func TestMachinesWithGit(t *testing.T) {
 	if task := p.send("2", "two", "run ls"); text(task) != "README" || on(task) == on(first) {
 		t.Errorf("the other conversation, on %s, has %q", on(task), text(task))
 	}
-	if task := p.send("3", "one", "run cat a; echo two >> a"); text(task) != "one" || on(task) != on(first) {
-		t.Errorf("on %s: %q", on(task), text(task))
+	again := p.send("3", "one", "run cat a; echo two >> a")
+	if text(again) != "one" || on(again) != on(first) {
+		t.Errorf("on %s: %q", on(again), text(again))
 	}
 	own := filepath.Join(p.State, "conversations.git")
 	branch := worktree.BranchOf("one")
@@ -82,14 +91,14 @@ func TestMachinesWithGit(t *testing.T) {
 		out, err := exec.Command("git", "-C", own, "show", branch+":a").Output()
 		return err == nil && string(out) == "one\ntwo\n"
 	})
-	if log := git(t, own, "log", "--format=%s", branch); !strings.HasPrefix(log, "run cat a; echo two >> a\nrun cat README; echo one > a\nfirst") {
+	if log := git(t, own, "log", "--format=%s", branch); log != fmt.Sprintf("turn %s.1\nturn %s.1\nfirst", again["id"], first["id"]) {
 		t.Errorf("its commits are\n%s", log)
 	}
 	victim := machines[on(first)]
-	victim.Kill()
+	p.killed(victim)
 	moved := p.send("4", "one", "run cat a; echo three >> a")
 	if text(moved) != "one\ntwo" || on(moved) == victim.name {
-		t.Errorf("on %s: %v: %q", on(moved), moved["status"], text(moved))
+		t.Fatalf("on %s: %v: %q", on(moved), moved["status"], text(moved))
 	}
 	if told := p.askedWith("cat a; echo three"); !strings.Contains(told, "This conversation goes on on another machine than before: "+victim.name) || !strings.Contains(told, "as they were left there") {
 		t.Errorf("the model is not told that it has moved: %s", told)
@@ -99,7 +108,7 @@ func TestMachinesWithGit(t *testing.T) {
 		out, err := exec.Command("git", "-C", own, "show", branch+":a").Output()
 		return err == nil && string(out) == "one\ntwo\nthree\n"
 	})
-	machines[on(moved)].Kill()
+	p.killed(machines[on(moved)])
 	if back := p.send("5", "one", "run cat a"); text(back) != "one\ntwo\nthree" || on(back) != victim.name {
 		t.Errorf("on %s: %v: %q", on(back), back["status"], text(back))
 	}
@@ -138,6 +147,64 @@ func TestMachineWithGitCut(t *testing.T) {
 	}
 	if told := p.askedWith("run cat a"); !strings.Contains(told, "what was changed after that is not among them") {
 		t.Errorf("the model is not told what is missing: %s", told)
+	}
+}
+
+// TestMachineWithGitBack: what a turn that was cut off has left on a machine is not there for the conversation when it comes
+// back from another machine, also where its branch has not changed meanwhile.
+func TestMachineWithGitBack(t *testing.T) {
+	t.Parallel()
+	p, machines := startWithGit(t, "m1", "m2")
+	first := p.send("1", "one", "run echo one > a")
+	here := machines[on(first)]
+	begins := filepath.Join(fmt.Sprint(at(first, "metadata", "cwd")), "begun")
+	cut := p.begin("2", "one", "run echo two >> a; touch begun; sleep 600")["id"]
+	progtest.WaitFor(t, "the command to begin", func() bool { _, err := os.Stat(begins); return err == nil })
+	p.killed(here)
+	if task := p.ended(cut); state(task) != "TASK_STATE_FAILED" {
+		t.Errorf("the turn that was cut off is %v", task["status"])
+	}
+	moved := p.send("3", "one", "run cat a")
+	if text(moved) != "one" || on(moved) == here.name {
+		t.Errorf("on %s: %v: %q", on(moved), moved["status"], text(moved))
+	}
+	here.restarts(t)
+	progtest.WaitFor(t, "the machine to be back", func() bool { return p.machineList()[here.name].Takes })
+	p.killed(machines[on(moved)])
+	if back := p.send("4", "one", "run cat a; ls"); text(back) != "one\nREADME\na" || on(back) != here.name {
+		t.Errorf("on %s: %v: %q", on(back), back["status"], text(back))
+	}
+}
+
+// TestMachineWithGitLeft: the model of a conversation that goes on elsewhere is told which files were too large to go with it.
+func TestMachineWithGitLeft(t *testing.T) {
+	t.Parallel()
+	p, machines := startWithGit(t, "m1", "m2")
+	first := p.send("1", "one", "run touch a; for i in 1 2 3 4 5 6 7; do truncate -s 101M big$i; done")
+	own, branch := filepath.Join(p.State, "conversations.git"), worktree.BranchOf("one")
+	progtest.WaitFor(t, "the turn to be kept", func() bool {
+		return exec.Command("git", "-C", own, "cat-file", "-e", branch+":a").Run() == nil
+	})
+	p.killed(machines[on(first)])
+	if moved := p.send("2", "one", "run ls"); text(moved) != "README\na" {
+		t.Errorf("on %s: %v: %q", on(moved), moved["status"], text(moved))
+	}
+	if told := p.askedWith("run ls"); !strings.Contains(told, "files of more than 100 MiB or that could not be read: big1, big2, big3, big4, big5 and 2 more.") {
+		t.Errorf("the model is not told what is missing: %s", told)
+	}
+}
+
+// TestMachineWithGitReads: git only reads in the folder of a conversation, as codex's sandbox has it, and the model is told so
+// once.
+func TestMachineWithGitReads(t *testing.T) {
+	t.Parallel()
+	p, _ := startWithGit(t, "m1")
+	if task := p.send("1", "one", "run git log --format=%s; git add README 2>&1 | tail -c 22"); text(task) != "first\nRead-only file system" {
+		t.Errorf("%v: %q", task["status"], text(task))
+	}
+	p.send("2", "one", "run echo the second")
+	if n := strings.Count(p.askedWith("echo the second"), "In the sandbox git only reads here"); n != 1 {
+		t.Errorf("the model is told %d times", n)
 	}
 }
 

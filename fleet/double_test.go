@@ -145,8 +145,8 @@ func (d *double) Read(context.Context, string, string) (io.ReadCloser, error) { 
 func (d *double) Write(context.Context, string, string, io.Reader) error      { return errNotHere }
 func (d *double) Dial(context.Context) (net.Conn, error)                      { return nil, errNotHere }
 func (d *double) Sign(*http.Request)                                          {}
-func (d *double) Commit(context.Context, string, wire.Commit) (io.ReadCloser, string, error) {
-	return nil, "", errNotHere
+func (d *double) Commit(context.Context, string, wire.Commit) (io.ReadCloser, wire.Committed, error) {
+	return nil, wire.Committed{}, errNotHere
 }
 
 // codex's way.

@@ -3,6 +3,8 @@ package fleet
 import (
 	"context"
 	"sync"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/machine/wire"
 )
 
 // files know which conversations' files are kept here as their last turns have left them, and which are being kept. The
@@ -11,6 +13,13 @@ type files struct {
 	mu    sync.Mutex // guards the fields below
 	going map[string]chan struct{}
 	whole map[string]bool
+	left  map[string]wire.Left // what their last commits have left out, of those that have left out something
+}
+
+// A keeping is what is kept here of the files of a conversation.
+type keeping struct {
+	whole bool      // as the last turn has left them, but for those below
+	left  wire.Left // that stay on their machine
 }
 
 // keep notes that the files of a conversation are being kept. What is returned says how that has ended.
@@ -34,9 +43,8 @@ func (f *files) keep(conversation string) (kept func(whole bool)) {
 	}
 }
 
-// await waits until the files of a conversation are kept, and reports whether all of them are. A turn begins then: what
-// it changes is not.
-func (f *files) await(ctx context.Context, conversation string) (whole bool) {
+// await waits until the files of a conversation are kept, and returns what is.
+func (f *files) await(ctx context.Context, conversation string) keeping {
 	f.mu.Lock()
 	over := f.going[conversation]
 	f.mu.Unlock()
@@ -48,7 +56,34 @@ func (f *files) await(ctx context.Context, conversation string) (whole bool) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	whole = f.whole[conversation]
+	return keeping{f.whole[conversation], f.left[conversation]}
+}
+
+// begin notes that a turn begins: what it changes is not kept.
+func (f *files) begin(conversation string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	delete(f.whole, conversation)
-	return whole
+}
+
+// leave notes what a commit of a conversation has left out.
+func (f *files) leave(conversation string, left wire.Left) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if left.Count == 0 {
+		delete(f.left, conversation)
+		return
+	}
+	if f.left == nil {
+		f.left = map[string]wire.Left{}
+	}
+	f.left[conversation] = left
+}
+
+// forget drops what is known of a conversation.
+func (f *files) forget(conversation string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.whole, conversation)
+	delete(f.left, conversation)
 }

@@ -14,6 +14,7 @@ func (f *Fleet) Forget(ctx context.Context, conversation string) {
 	f.mu.Lock()
 	delete(f.recorded, conversation)
 	f.mu.Unlock()
+	defer f.files.forget(conversation)
 	if m := f.named(name); m != nil && f.cfg.Files == wire.FilesGit {
 		if err := m.remove(ctx, conversation); err != nil {
 			f.log.Warn("the folder of a conversation that is forgotten stays on its machine", "machine", name, "err", err)

@@ -5,9 +5,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
+	"strings"
 	"time"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/machine/wire"
 )
 
@@ -32,29 +35,66 @@ func placeOf(conversation string) string {
 // moved.
 func (m *member) tree(ctx context.Context, in *stay, conversation, from string) (id string, at wire.Place, news string, err error) {
 	id = placeOf(conversation)
-	whole := m.f.files.await(ctx, conversation)
-	if at, known := in.opened(id); known && from == "" {
-		return id, at, "", nil
-	}
-	at, err = m.machine.Place(ctx, id, wire.Want{Files: wire.FilesGit, Branch: m.f.cfg.Trees.Branch(conversation)})
-	if err == nil && from == "" && at.Head != "" { // what a turn has changed that was cut off with us is not here yet
-		err = m.f.fetch(ctx, m.machine, conversation, "what was changed before the runtime was started anew")
-	}
-	if err != nil {
-		return id, at, "", err
-	}
-	ours, err := m.f.cfg.Trees.Head(ctx, conversation)
-	if err == nil && at.Head != ours {
-		at, err = m.bring(ctx, conversation, id, ours, at.Has)
+	kept := m.f.files.await(ctx, conversation)
+	at, known := in.opened(id)
+	if !known || from != "" {
+		var fresh bool
+		if at, fresh, err = m.checkOut(ctx, id, conversation, from); fresh {
+			news = aboutGit
+		}
 	}
 	if err != nil {
 		return id, at, "", err
 	}
 	in.open(id, at)
-	if whole {
-		return id, at, moved(from, " The files are as they were left there."), nil
+	m.f.files.begin(conversation)
+	if from != "" {
+		news = moved(from, kept.words()) + " " + news
 	}
-	return id, at, moved(from, " The files are as they were at the end of the last turn that is known to have ended there; what was changed after that is not among them."), nil
+	return id, at, news, nil
+}
+
+// aboutGit is for the model of a conversation whose folder was made just now. codex's sandbox lets commands write in the folder
+// alone, and git's own files of it are elsewhere (seen on 0.169.0).
+const aboutGit = "The folder is a worktree of git. In the sandbox git only reads here, and git add or git commit fail: what is changed in the folder is committed by the runtime at the end of each turn."
+
+// checkOut has the folder of a conversation be there, with the files of its branch. It is fresh if the conversation was not
+// here before, or was elsewhere meanwhile.
+func (m *member) checkOut(ctx context.Context, id, conversation, from string) (at wire.Place, fresh bool, err error) {
+	at, err = m.machine.Place(ctx, id, wire.Want{Files: wire.FilesGit, Branch: m.f.cfg.Trees.Branch(conversation)})
+	if err == nil && from == "" && at.Head != "" { // what a turn has changed that was cut off with us is not here yet
+		err = m.f.fetch(ctx, m.machine, conversation, "what was changed before the runtime was started anew")
+	}
+	if err != nil {
+		return at, false, err
+	}
+	fresh = at.Head == "" || from != ""
+	ours, err := m.f.cfg.Trees.Head(ctx, conversation)
+	if err == nil && (at.Head != ours || from != "") { // what it has left here before it went elsewhere is not its any more
+		at, err = m.bring(ctx, conversation, id, ours, at.Has)
+	}
+	return at, fresh, err
+}
+
+// words are for the model of a conversation that goes on elsewhere.
+func (k keeping) words() string {
+	words := " The files are as they were left there."
+	if !k.whole {
+		words = " The files are as they were at the end of the last turn that is known to have ended there; what was changed after that is not among them."
+	}
+	words += " Files that .gitignore names have stayed there, and so have files of more than 100 MiB"
+	if k.left.Count == 0 {
+		return words + "."
+	}
+	names := make([]string, 0, len(k.left.Paths))
+	for _, path := range k.left.Paths {
+		names = append(names, brief.Named(path))
+	}
+	words += " or that could not be read: " + strings.Join(names, ", ")
+	if more := k.left.Count - len(names); more > 0 {
+		words += fmt.Sprintf(" and %d more", more)
+	}
+	return words + "."
 }
 
 // bring has the machine take in the branch of a conversation.
@@ -77,12 +117,17 @@ func (f *Fleet) fetch(ctx context.Context, from Machine, conversation, title str
 	if err != nil {
 		return err
 	}
-	bundle, _, err := from.Commit(ctx, placeOf(conversation), wire.Commit{Message: title, Author: author, Since: ours})
-	if err != nil || bundle == nil {
+	bundle, done, err := from.Commit(ctx, placeOf(conversation), wire.Commit{Message: title, Author: author, Since: ours})
+	if err != nil {
 		return err
 	}
-	defer bundle.Close()
-	_, err = f.cfg.Trees.Absorb(ctx, bundle, conversation)
+	if bundle != nil {
+		defer bundle.Close()
+		_, err = f.cfg.Trees.Absorb(ctx, bundle, conversation)
+	}
+	if err == nil {
+		f.files.leave(conversation, done.Left)
+	}
 	return err
 }
 

@@ -49,11 +49,14 @@ func (f *front) commit(w http.ResponseWriter, r *http.Request, stay *tenancy.Sta
 	if err := read(w, r, &what); err != nil {
 		return err
 	}
-	bundle, head, err := f.places.Commit(r.Context(), stay.Runtime(), r.PathValue("place"), what)
+	bundle, done, err := f.places.Commit(r.Context(), stay.Runtime(), r.PathValue("place"), what)
 	if err != nil {
 		return err
 	}
-	w.Header().Set(wire.HeaderHead, head)
+	w.Header().Set(wire.HeaderHead, done.Head)
+	if left := done.Left.Text(); left != "" {
+		w.Header().Set(wire.HeaderLeft, left)
+	}
 	if bundle == nil {
 		w.WriteHeader(http.StatusNoContent)
 		return nil

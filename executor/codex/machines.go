@@ -13,7 +13,6 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/leftovers"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/place"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/sandbox"
-	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 )
 
 // The commands of a conversation may run on another machine, where it has a place. A place is found before a turn,
@@ -138,18 +137,8 @@ func (t *turn) watchMachine() (over func()) {
 	stop := context.AfterFunc(lost, func() { t.attention.raise(context.Cause(lost)) })
 	return func() {
 		stop()
-		t.c.leavePlace(t.title())
+		t.c.leavePlace("turn " + t.Job) // and nothing of its message, which may have what is in no file
 	}
-}
-
-// title names the turn by the words of its message.
-func (t *turn) title() string {
-	for _, input := range t.Input {
-		if input.Text != "" {
-			return brief.Line(input.Text, 72)
-		}
-	}
-	return t.Job
 }
 
 // lostMachine is the loss of its machine for which the turn was ended, or nil.

@@ -27,8 +27,8 @@ type Trees interface {
 	// Absorb takes a bundle into the branch of a place, which stands at head then, and so do its files.
 	Absorb(ctx context.Context, runtime, place, head string, bundle io.Reader) (wire.Place, error)
 	// Commit commits what has changed in a place, and returns a bundle of what is new since what the runtime has,
-	// and where the branch stands. The bundle is nil if nothing is new; else the caller closes it.
-	Commit(ctx context.Context, runtime, place string, what wire.Commit) (bundle io.ReadCloser, head string, err error)
+	// and what that has come to. The bundle is nil if nothing is new; else the caller closes it.
+	Commit(ctx context.Context, runtime, place string, what wire.Commit) (bundle io.ReadCloser, done wire.Committed, err error)
 	// Remove takes a place away. One that is not there is no error.
 	Remove(ctx context.Context, runtime, place string) error
 }
@@ -149,9 +149,9 @@ func (p *Places) Absorb(ctx context.Context, runtime, place, head string, bundle
 }
 
 // Commit is [Trees.Commit].
-func (p *Places) Commit(ctx context.Context, runtime, place string, what wire.Commit) (bundle io.ReadCloser, head string, err error) {
+func (p *Places) Commit(ctx context.Context, runtime, place string, what wire.Commit) (bundle io.ReadCloser, done wire.Committed, err error) {
 	if p.cfg.Trees == nil {
-		return nil, "", errNoGit()
+		return nil, done, errNoGit()
 	}
 	return p.cfg.Trees.Commit(ctx, runtime, place, what)
 }

@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 	"github.com/Molecule-AI/molecule-codex-runtime/machine/places"
 	"github.com/Molecule-AI/molecule-codex-runtime/machine/wire"
 	"github.com/Molecule-AI/molecule-codex-runtime/worktree"
@@ -170,27 +171,37 @@ func (t *Trees) take(ctx context.Context, r *worktree.Repository, branch, head s
 const author = "codex <codex@localhost>"
 
 // Commit commits what has changed, and returns a bundle of what the runtime does not have.
-func (t *Trees) Commit(ctx context.Context, runtime, place string, what wire.Commit) (io.ReadCloser, string, error) {
+func (t *Trees) Commit(ctx context.Context, runtime, place string, what wire.Commit) (bundle io.ReadCloser, now wire.Committed, err error) {
 	at := key{runtime, place}
 	r, branch, err := t.of(ctx, at)
 	if err != nil {
-		return nil, "", err
+		return nil, now, err
 	}
 	tree, err := r.Add(ctx, branch, t.dir(at))
 	if err != nil {
-		return nil, "", refused(err)
+		return nil, now, refused(err)
 	}
 	done, err := tree.Commit(ctx, worktree.Change{Message: what.Message, Author: what.Author, Partly: true})
 	if err != nil {
-		return nil, "", err
+		return nil, now, err
 	}
+	now = wire.Committed{Head: done.Head, Left: leftOf(done)}
 	if len(done.Left) > 0 {
 		t.cfg.Logger.Warn("files of a conversation are in no commit", "runtime_id", runtime, "place", place, "files", len(done.Left), "first", done.Left[0].Path, "why", done.Left[0].Why)
 	}
 	if done.Head == what.Since {
-		return nil, done.Head, nil
+		return nil, now, nil
 	}
-	return t.bundle(ctx, r, branch, what.Since), done.Head, nil
+	return t.bundle(ctx, r, branch, what.Since), now, nil
+}
+
+// leftOf is what a commit has left out, as the runtime is told.
+func leftOf(done worktree.Committed) wire.Left {
+	all := wire.Left{Count: len(done.Left)}
+	for _, left := range done.Left[:min(len(done.Left), wire.MostLeft)] {
+		all.Paths = append(all.Paths, brief.Line(left.Path, wire.MostLeftPath))
+	}
+	return all
 }
 
 // bundle is one that is written while it is read.

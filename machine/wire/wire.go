@@ -15,6 +15,8 @@ const (
 	HeaderEpoch = "Machine-Epoch"
 	// HeaderHead has the commit that a place's branch stands at, with a bundle.
 	HeaderHead = "Machine-Head"
+	// HeaderLeft has what is not in the commit of a bundle, as [Left.Text] writes it; without it nothing was left out.
+	HeaderLeft = "Machine-Left"
 	// HeaderExec has the exec-server that a WebSocket leads to, as [ExecOf] has it: with another one what ran before is gone.
 	HeaderExec = "Machine-Exec"
 )
