@@ -17,7 +17,7 @@ import (
 
 // Config says which machines there are, and what is done on them.
 type Config struct {
-	Source   roster.Source
+	Source roster.Source
 	// Connect returns one, which asks for the epoch with each request.
 	Connect  func(e roster.Entry, epoch func() int64) (Machine, error)
 	Files    string           // what places are: [wire.FilesShared] or [wire.FilesGit]
