@@ -30,8 +30,9 @@ type member struct {
 	stay   *stay       // nil unless it is up or doubted
 	doubt  *time.Timer // ends a doubt
 	again  context.CancelCauseFunc
-	busy   int  // places that are not left
-	leaves bool // it is not in the list any more, and is let go of when no place there is in use
+	busy   int                    // places that are not left
+	ending map[chan struct{}]bool // ends of turns that the machine has not heard of yet
+	leaves bool                   // it is not in the list any more, and is let go of when no place there is in use
 }
 
 // errAnew ends a watch that is to be begun anew, in another epoch.

@@ -25,7 +25,8 @@ type placed struct {
 	dir          string
 	news         string
 	turn         string
-	reserved     bool // the machine was told of the turn before it began
+	begun        bool          // the machine was told of the turn, or is being told
+	over         chan struct{} // closed when it has heard of its end
 
 	up   context.Context // ends with that of the stay, or when the machine refuses the turn
 	lose context.CancelCauseFunc
@@ -38,7 +39,7 @@ type placed struct {
 func (m *member) placed(conversation, id string, at wire.Place, in *stay, name, news string) *placed {
 	p := &placed{
 		f: m.f, m: m, conversation: conversation, in: in, machine: name, id: id, dir: at.Dir, news: news,
-		turn: rand.Text(), left: make(chan struct{}),
+		turn: rand.Text(), left: make(chan struct{}), over: make(chan struct{}),
 	}
 	p.up, p.lose = context.WithCancelCause(in.ctx)
 	return p
@@ -104,6 +105,9 @@ func (p *placed) End(ctx context.Context, all []commands.Command) error {
 
 func (p *placed) Leave(title string) {
 	p.once.Do(func() {
+		if p.begun {
+			p.m.ends(p.over)
+		}
 		close(p.left)
 		p.lose(nil)
 		p.f.leave(p, title)

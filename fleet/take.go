@@ -140,7 +140,7 @@ func (f *Fleet) open(ctx context.Context, name, conversation string, w *waiting)
 	p.room = w.turn
 	if m.isTight() {
 		if err := p.reserve(ctx); err != nil {
-			m.free()
+			p.giveBack()
 			return nil, err
 		}
 	}
