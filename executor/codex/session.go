@@ -14,8 +14,9 @@ func (c *conversation) Lock() { c.lock.Lock() }
 // Unlock gives the turn lock back.
 func (c *conversation) Unlock() { c.lock.Unlock() }
 
-// Next notes whether the job that comes next is another agent's.
+// Next notes whether the job that comes next is another agent's. The end of the one before was told.
 func (c *conversation) Next(peer bool) {
+	c.leaveNow()
 	c.d.mu.Lock()
 	defer c.d.mu.Unlock()
 	c.peer = peer
@@ -24,6 +25,7 @@ func (c *conversation) Next(peer bool) {
 // Close unpins the conversation.
 func (c *conversation) Close() {
 	c.leavePlace("")
+	c.leaveNow()
 	if c.d.cfg.Machines != nil {
 		c.d.cfg.Machines.Abandon(c.key)
 	}
