@@ -209,10 +209,10 @@ func TestMachineWithGitReads(t *testing.T) {
 }
 
 // TestMachinesWithGitFiles: the file of a message is in the conversation's folder on its machine, under the name that the model
-// reads, and in no commit.
+// reads, and in no commit. It is brought again where the conversation goes on.
 func TestMachinesWithGitFiles(t *testing.T) {
 	t.Parallel()
-	p, _ := startWithGit(t, "m1")
+	p, machines := startWithGit(t, "m1", "m2")
 	m := message("1", "one", "run cat .attachments/*note.txt; echo x > a")
 	m["parts"] = append(m["parts"].([]object), object{"raw": "aGVsbG8=", "filename": "note.txt", "mediaType": "text/plain"})
 	task := p.task(p.call("SendMessage", object{"message": m}))
@@ -229,5 +229,9 @@ func TestMachinesWithGitFiles(t *testing.T) {
 	})
 	if all := git(t, own, "ls-tree", "-r", "--name-only", branch); all != "README\na" {
 		t.Errorf("its branch has %q", all)
+	}
+	p.killed(machines[on(task)])
+	if moved := p.send("2", "one", "run cat .attachments/*note.txt"); text(moved) != "hello" || on(moved) == on(task) {
+		t.Errorf("on %s it is %v: %q", on(moved), moved["status"], text(moved))
 	}
 }

@@ -10,6 +10,8 @@ import (
 // files know which conversations' files are kept here as their last turns have left them, and which are being kept. The
 // zero value is ready.
 type files struct {
+	earlier earlier
+
 	mu    sync.Mutex // guards the fields below
 	going map[string]chan struct{}
 	whole map[string]bool
@@ -82,6 +84,7 @@ func (f *files) leave(conversation string, left wire.Left) {
 
 // forget drops what is known of a conversation.
 func (f *files) forget(conversation string) {
+	f.earlier.forget(conversation)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.whole, conversation)
