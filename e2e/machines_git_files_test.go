@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -57,4 +58,30 @@ func TestMachineWithGitReplyDrained(t *testing.T) {
 		t.Errorf("%v: %q", task["status"], handed(task))
 	}
 	<-machines["m1"].Exited()
+}
+
+// TestMachineWithGitSteered: the file of a message that is added to a running turn is brought to the machine of that turn.
+func TestMachineWithGitSteered(t *testing.T) {
+	t.Parallel()
+	p, _ := startWithGit(t, "m1")
+	dir := fmt.Sprint(at(p.send("1", "one", "run true"), "metadata", "cwd"))
+	id := p.begin("2", "one", "run touch begun; while [ ! -e go ]; do sleep 0.02; done")["id"]
+	progtest.WaitFor(t, "the command to begin", func() bool { _, err := os.Stat(filepath.Join(dir, "begun")); return err == nil })
+	m := message("3", "one", "run cat .attachments/*note.txt")
+	m["taskId"] = id
+	m["parts"] = append(m["parts"].([]object), object{"raw": "aGVsbG8=", "filename": "note.txt", "mediaType": "text/plain"})
+	p.call("SendMessage", object{"message": m, "configuration": object{"returnImmediately": true}})
+	progtest.WaitFor(t, "the file to be there", func() bool {
+		found, err := filepath.Glob(filepath.Join(dir, ".attachments", "*note.txt"))
+		return err == nil && len(found) == 1
+	})
+	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if task := p.ended(id); text(task) != "hello" {
+		t.Errorf("%v: %q", task["status"], text(task))
+	}
+	if asked := p.askedWith("Attached files"); !strings.Contains(asked, "at "+dir+"/.attachments/") {
+		t.Errorf("the model reads %s", asked)
+	}
 }

@@ -47,16 +47,17 @@ func (c *conversation) leaveNow() {
 	}
 }
 
-// bring has the files that a message names be in the place of c, and returns its input as it names them there.
-func (c *conversation) bring(ctx context.Context, input []agent.Input) ([]agent.Input, error) {
-	if c.place == nil {
+// bring has the files that a message names be in a place, if that is not this machine, and returns its input as it names
+// them there.
+func bring(ctx context.Context, at place.Place, input []agent.Input) ([]agent.Input, error) {
+	if at == nil {
 		return input, nil
 	}
 	brought := slices.Clone(input)
 	for i := range brought {
 		var err error
-		if brought[i].Text, err = c.place.Bring(ctx, brought[i].Text); err != nil {
-			return nil, &place.LostError{Machine: c.place.On().Machine, Why: err.Error()}
+		if brought[i].Text, err = at.Bring(ctx, brought[i].Text); err != nil {
+			return nil, &place.LostError{Machine: at.On().Machine, Why: err.Error()}
 		}
 	}
 	return brought, nil

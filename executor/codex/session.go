@@ -52,7 +52,7 @@ func (c *conversation) Prepare(ctx context.Context, o agent.Options) (executor.T
 
 // Start has codex begin a turn on the child that the thread was prepared on.
 func (c *conversation) Start(of executor.Order) (executor.Turn, error) {
-	input, err := c.bring(of.Ctx, of.Input)
+	input, err := bring(of.Ctx, c.place, of.Input)
 	if err != nil {
 		c.leavePlace("")
 		return nil, c.d.trouble(err)
