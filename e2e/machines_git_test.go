@@ -195,12 +195,17 @@ func TestMachineWithGitLeft(t *testing.T) {
 }
 
 // TestMachineWithGitReads: git only reads in the folder of a conversation, as codex's sandbox has it, and the model is told so
-// once.
+// once; the sender is not.
 func TestMachineWithGitReads(t *testing.T) {
 	t.Parallel()
 	p, _ := startWithGit(t, "m1")
-	if task := p.send("1", "one", "run git log --format=%s; git add README 2>&1 | tail -c 22"); text(task) != "first\nRead-only file system" {
-		t.Errorf("%v: %q", task["status"], text(task))
+	shown := p.stream(t.Context(), "SendStreamingMessage", object{"message": message("1", "one", "run git log --format=%s; git add README 2>&1 | tail -c 22")})
+	var all strings.Builder
+	for event := shown.next(); event != nil; event = shown.next() {
+		fmt.Fprintln(&all, event)
+	}
+	if !strings.Contains(all.String(), "Read-only file system") || strings.Contains(all.String(), "git only reads") {
+		t.Errorf("the sender is shown %s", all.String())
 	}
 	p.send("2", "one", "run echo the second")
 	if n := strings.Count(p.askedWith("echo the second"), "In the sandbox git only reads here"); n != 1 {

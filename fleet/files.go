@@ -16,6 +16,7 @@ type files struct {
 	going map[string]chan struct{}
 	whole map[string]bool
 	left  map[string]wire.Left // what their last commits have left out, of those that have left out something
+	fresh map[string]bool      // whose turn has a folder that was made for it
 }
 
 // A keeping is what is kept here of the files of a conversation.
@@ -62,10 +63,24 @@ func (f *files) await(ctx context.Context, conversation string) keeping {
 }
 
 // begin notes that a turn begins: what it changes is not kept.
-func (f *files) begin(conversation string) {
+func (f *files) begin(conversation string, fresh bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.whole, conversation)
+	delete(f.fresh, conversation)
+	if fresh {
+		if f.fresh == nil {
+			f.fresh = map[string]bool{}
+		}
+		f.fresh[conversation] = true
+	}
+}
+
+// isFresh reports whether the folder of a conversation was made for the turn that it has now.
+func (f *files) isFresh(conversation string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.fresh[conversation]
 }
 
 // leave notes what a commit of a conversation has left out.
@@ -89,4 +104,5 @@ func (f *files) forget(conversation string) {
 	defer f.mu.Unlock()
 	delete(f.whole, conversation)
 	delete(f.left, conversation)
+	delete(f.fresh, conversation)
 }

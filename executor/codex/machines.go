@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
@@ -132,8 +133,8 @@ func (c *conversation) takeTo(o agent.Options, params *appserver.TurnStartParams
 	}
 	params.Environments = c.environments(folder)
 	params.Cwd, params.WorkspaceRoots = "", nil // of this machine
-	if news := c.place.News(); news != "" {
-		addContext(params, "machine_notice", news)
+	if told := strings.TrimSpace(c.place.News() + " " + c.place.Hint()); told != "" {
+		addContext(params, "machine_notice", told)
 	}
 }
 

@@ -118,6 +118,7 @@ func (p placeOn) On() place.Environment {
 func (p placeOn) Dir() string                 { return p.at.dir }
 func (p placeOn) Within(folder string) string { return folder }
 func (p placeOn) News() string                { return "" }
+func (p placeOn) Hint() string                { return "" }
 func (p placeOn) Read() func(context.Context, string) (io.ReadCloser, int64, time.Time, error) {
 	return nil
 }

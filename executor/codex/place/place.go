@@ -32,6 +32,8 @@ type Place interface {
 	Within(folder string) string
 	// News is what the model, and the sender, are told of the files before the turn; mostly it is empty.
 	News() string
+	// Hint is what the model alone is told of the folder; mostly it is empty.
+	Hint() string
 	// Bring has the files of messages that a text names be there, and returns the text as it names them there.
 	Bring(ctx context.Context, text string) (string, error)
 	// Read opens a file below the folder, until the place is left: its content, its size, and when it was changed. It
