@@ -1,6 +1,10 @@
 package agent
 
-import "time"
+import (
+	"context"
+	"io"
+	"time"
+)
 
 // Ended says how a message ended. It is always the last event.
 type Ended struct {
@@ -19,6 +23,18 @@ type Ended struct {
 	// order. They end with this one: each is told an Ended after this, with
 	// the outcome and nothing else.
 	Taken []string
+	// Folder has the files of the turn where these are not on this machine; nil where they are. It can be read until the
+	// observer returns.
+	Folder *Folder
+}
+
+// A Folder has files of a turn that are not on this machine.
+type Folder struct {
+	Dir string // as the turn names it
+	Cwd string // in which the turn has worked, in it
+	// Open opens a file by its path below the folder, of so many bytes as it is opened, and says when it was changed. What
+	// is read is to be closed, and ends with ctx.
+	Open func(ctx context.Context, path string) (content io.ReadCloser, size int64, changed time.Time, err error)
 }
 
 // A Message is one finished message of the agent.

@@ -195,12 +195,17 @@ func TestMachineWithGitLeft(t *testing.T) {
 }
 
 // TestMachineWithGitReads: git only reads in the folder of a conversation, as codex's sandbox has it, and the model is told so
-// once.
+// once; the sender is not.
 func TestMachineWithGitReads(t *testing.T) {
 	t.Parallel()
 	p, _ := startWithGit(t, "m1")
-	if task := p.send("1", "one", "run git log --format=%s; git add README 2>&1 | tail -c 22"); text(task) != "first\nRead-only file system" {
-		t.Errorf("%v: %q", task["status"], text(task))
+	shown := p.stream(t.Context(), "SendStreamingMessage", object{"message": message("1", "one", "run git log --format=%s; git add README 2>&1 | tail -c 22")})
+	var all strings.Builder
+	for event := shown.next(); event != nil; event = shown.next() {
+		fmt.Fprintln(&all, event)
+	}
+	if !strings.Contains(all.String(), "Read-only file system") || strings.Contains(all.String(), "git only reads") {
+		t.Errorf("the sender is shown %s", all.String())
 	}
 	p.send("2", "one", "run echo the second")
 	if n := strings.Count(p.askedWith("echo the second"), "In the sandbox git only reads here"); n != 1 {
@@ -209,10 +214,10 @@ func TestMachineWithGitReads(t *testing.T) {
 }
 
 // TestMachinesWithGitFiles: the file of a message is in the conversation's folder on its machine, under the name that the model
-// reads, and in no commit.
+// reads, and in no commit. It is brought again where the conversation goes on.
 func TestMachinesWithGitFiles(t *testing.T) {
 	t.Parallel()
-	p, _ := startWithGit(t, "m1")
+	p, machines := startWithGit(t, "m1", "m2")
 	m := message("1", "one", "run cat .attachments/*note.txt; echo x > a")
 	m["parts"] = append(m["parts"].([]object), object{"raw": "aGVsbG8=", "filename": "note.txt", "mediaType": "text/plain"})
 	task := p.task(p.call("SendMessage", object{"message": m}))
@@ -229,5 +234,9 @@ func TestMachinesWithGitFiles(t *testing.T) {
 	})
 	if all := git(t, own, "ls-tree", "-r", "--name-only", branch); all != "README\na" {
 		t.Errorf("its branch has %q", all)
+	}
+	p.killed(machines[on(task)])
+	if moved := p.send("2", "one", "run cat .attachments/*note.txt"); text(moved) != "hello" || on(moved) == on(task) {
+		t.Errorf("on %s it is %v: %q", on(moved), moved["status"], text(moved))
 	}
 }

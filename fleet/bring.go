@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -17,7 +18,7 @@ func incoming(folder string) *regexp.Regexp {
 }
 
 // Bring implements [place.Place]: where machines have folders of their own, the files that a message has brought are
-// copied there.
+// copied there, and so are those of earlier messages that were not.
 func (p *placed) Bring(ctx context.Context, text string) (string, error) {
 	if p.f.cfg.Files != wire.FilesGit {
 		return text, nil
@@ -30,29 +31,37 @@ func (p *placed) Bring(ctx context.Context, text string) (string, error) {
 			return path
 		}
 		there := filepath.Join(wire.Staged, filepath.Base(path))
-		switch brought, err := p.copy(ctx, path, there); {
+		switch size, err := p.copy(ctx, path, there, math.MaxInt64); {
 		case err != nil:
 			failed = err
-		case brought:
+		case size >= 0:
+			p.f.files.earlier.note(p.conversation, path, p.machine)
 			return filepath.Join(p.dir, there)
 		}
 		return path
 	})
+	if failed == nil {
+		p.bringEarlier(ctx)
+	}
 	return text, failed
 }
 
-// copy brings one file. What is not there any more stays where it was named.
-func (p *placed) copy(ctx context.Context, path, there string) (brought bool, err error) {
-	file, _, err := regular.Open(path)
+// copy brings one file, and returns its size. It is -1 of what is not there any more, or has too many bytes: that stays
+// where it was named.
+func (p *placed) copy(ctx context.Context, path, there string, most int64) (size int64, err error) {
+	file, info, err := regular.Open(path)
 	if err != nil {
 		if !os.IsNotExist(err) {
 			p.f.log.Warn("a file of a message cannot be brought to a machine", "path", path, "err", err)
 		}
-		return false, nil
+		return -1, nil
 	}
 	defer file.Close()
-	if err := p.m.machine.Write(ctx, p.id, there, file); err != nil {
-		return false, fmt.Errorf("bring a file of the message to machine %s: %w", p.machine, err)
+	if info.Size() > most {
+		return -1, nil
 	}
-	return true, nil
+	if err := p.m.machine.Write(ctx, p.id, there, file); err != nil {
+		return -1, fmt.Errorf("bring a file of the message to machine %s: %w", p.machine, err)
+	}
+	return info.Size(), nil
 }

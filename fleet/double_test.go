@@ -141,10 +141,12 @@ func (d *double) Forget(context.Context, string) error { return errNotHere }
 func (d *double) Absorb(context.Context, string, string, io.Reader) (p wire.Place, err error) {
 	return p, errNotHere
 }
-func (d *double) Read(context.Context, string, string) (io.ReadCloser, error) { return nil, errNotHere }
-func (d *double) Write(context.Context, string, string, io.Reader) error      { return errNotHere }
-func (d *double) Dial(context.Context) (net.Conn, error)                      { return nil, errNotHere }
-func (d *double) Sign(*http.Request)                                          {}
+func (d *double) Read(context.Context, string, string) (io.ReadCloser, wire.File, error) {
+	return nil, wire.File{}, errNotHere
+}
+func (d *double) Write(context.Context, string, string, io.Reader) error { return errNotHere }
+func (d *double) Dial(context.Context) (net.Conn, error)                 { return nil, errNotHere }
+func (d *double) Sign(*http.Request)                                     {}
 func (d *double) Commit(context.Context, string, wire.Commit) (io.ReadCloser, wire.Committed, error) {
 	return nil, wire.Committed{}, errNotHere
 }

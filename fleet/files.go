@@ -10,10 +10,13 @@ import (
 // files know which conversations' files are kept here as their last turns have left them, and which are being kept. The
 // zero value is ready.
 type files struct {
+	earlier earlier
+
 	mu    sync.Mutex // guards the fields below
 	going map[string]chan struct{}
 	whole map[string]bool
 	left  map[string]wire.Left // what their last commits have left out, of those that have left out something
+	fresh map[string]bool      // whose turn has a folder that was made for it
 }
 
 // A keeping is what is kept here of the files of a conversation.
@@ -60,10 +63,24 @@ func (f *files) await(ctx context.Context, conversation string) keeping {
 }
 
 // begin notes that a turn begins: what it changes is not kept.
-func (f *files) begin(conversation string) {
+func (f *files) begin(conversation string, fresh bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.whole, conversation)
+	delete(f.fresh, conversation)
+	if fresh {
+		if f.fresh == nil {
+			f.fresh = map[string]bool{}
+		}
+		f.fresh[conversation] = true
+	}
+}
+
+// isFresh reports whether the folder of a conversation was made for the turn that it has now.
+func (f *files) isFresh(conversation string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.fresh[conversation]
 }
 
 // leave notes what a commit of a conversation has left out.
@@ -82,8 +99,10 @@ func (f *files) leave(conversation string, left wire.Left) {
 
 // forget drops what is known of a conversation.
 func (f *files) forget(conversation string) {
+	f.earlier.forget(conversation)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.whole, conversation)
 	delete(f.left, conversation)
+	delete(f.fresh, conversation)
 }

@@ -36,7 +36,7 @@ type places interface {
 	Forget(ctx context.Context, place string) error
 	Absorb(ctx context.Context, place, head string, bundle io.Reader) (wire.Place, error)
 	Commit(ctx context.Context, place string, what wire.Commit) (bundle io.ReadCloser, done wire.Committed, err error)
-	Read(ctx context.Context, place, path string) (io.ReadCloser, error)
+	Read(ctx context.Context, place, path string) (io.ReadCloser, wire.File, error)
 	Write(ctx context.Context, place, path string, from io.Reader) error
 }
 

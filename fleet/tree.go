@@ -37,26 +37,20 @@ func (m *member) tree(ctx context.Context, in *stay, conversation, from string) 
 	id = placeOf(conversation)
 	kept := m.f.files.await(ctx, conversation)
 	at, known := in.opened(id)
+	fresh := false
 	if !known || from != "" {
-		var fresh bool
-		if at, fresh, err = m.checkOut(ctx, id, conversation, from); fresh {
-			news = aboutGit
-		}
+		at, fresh, err = m.checkOut(ctx, id, conversation, from)
 	}
 	if err != nil {
 		return id, at, "", err
 	}
 	in.open(id, at)
-	m.f.files.begin(conversation)
+	m.f.files.begin(conversation, fresh)
 	if from != "" {
-		news = moved(from, kept.words()) + " " + news
+		news = moved(from, kept.words())
 	}
 	return id, at, news, nil
 }
-
-// aboutGit is for the model of a conversation whose folder was made just now. codex's sandbox lets commands write in the folder
-// alone, and git's own files of it are elsewhere (seen on 0.169.0).
-const aboutGit = "The folder is a worktree of git. In the sandbox git only reads here, and git add or git commit fail: what is changed in the folder is committed by the runtime at the end of each turn."
 
 // checkOut has the folder of a conversation be there, with the files of its branch. It is fresh if the conversation was not
 // here before, or was elsewhere meanwhile.

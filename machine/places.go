@@ -73,6 +73,11 @@ func (f *front) readFile(w http.ResponseWriter, r *http.Request, stay *tenancy.S
 		return err
 	}
 	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Last-Modified", info.ModTime().UTC().Format(http.TimeFormat))
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Content-Length", strconv.FormatInt(size, 10))
 	entire(io.CopyN(lastingAnswer{w}, file, size))

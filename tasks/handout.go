@@ -21,7 +21,9 @@ func (r *run) offer(event agent.Event) {
 	switch event := event.(type) {
 	case agent.Ended:
 		if event.Outcome == agent.Completed {
-			r.offered = e.cfg.Files.Offer(r.task.maker(), attach.ReplyText{Text: replyOf(event.Messages), Dir: r.options.Cwd, Since: madeAt(r.task.id)})
+			r.offered = e.cfg.Files.Offer(r.task.maker(), attach.ReplyText{
+				Text: replyOf(event.Messages), Dir: r.options.Cwd, Since: madeAt(r.task.id), Folder: event.Folder,
+			})
 		}
 	case agent.ItemCompleted:
 		r.keepPicture(event.Item)

@@ -39,6 +39,11 @@ type Config struct {
 	Readable []string // roots that [Folder.Open] reads under, beside Work
 	Hidden   []string // files and directories that are never handed out
 
+	// As is what replies call Work, where a copy of a folder of elsewhere stands there. Fetch has a file be in Work that may be
+	// asked for next, by its path below; what cannot be had is not there then. Nil fetches nothing.
+	As    string
+	Fetch func(path string)
+
 	// Room returns why the disk of Work has no room for so many bytes; nil is not asked.
 	Room  func(bytes int64) error
 	Quota *Quota // bounds what stands in the folder; nil does not

@@ -115,7 +115,8 @@ func (f *Folder) places(path string, relative bool, dir string) []string {
 	if !relative {
 		return []string{path}
 	}
-	return slices.Compact([]string{filepath.Join(cmp.Or(dir, f.cfg.Work), path), filepath.Join(f.cfg.Work, path)})
+	work := cmp.Or(f.cfg.As, f.cfg.Work)
+	return slices.Compact([]string{filepath.Join(cmp.Or(dir, work), path), filepath.Join(work, path)})
 }
 
 // writtenSince reports whether a file has changed since. File systems keep the time less
@@ -127,5 +128,5 @@ func writtenSince(path string, since time.Time) bool {
 
 // ours tells quickly whether a path may be one to look at.
 func (f *Folder) ours(path string) bool {
-	return inside(path, f.cfg.Work) || strings.HasPrefix(path, containerWork+"/")
+	return inside(path, cmp.Or(f.cfg.As, f.cfg.Work)) || strings.HasPrefix(path, containerWork+"/")
 }

@@ -11,10 +11,13 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 )
 
+// LargestOffer is how large a file is that a reply hands out.
+const LargestOffer = 25 << 20
+
 // Bounds of what one reply hands out: what the platform takes as an upload.
 const (
 	mostOffered   = 10
-	largestOffer  = 25 << 20
+	largestOffer  = LargestOffer
 	largestOffers = 50 << 20
 	mostLooked    = 500 // paths that are looked for on the disk: a list of a million files ends no turn late
 )
@@ -54,6 +57,15 @@ func (f *Folder) named(reply Reply) []File {
 	return out
 }
 
+// called is what replies call a file.
+func (f *Folder) called(path string) string {
+	rel, err := filepath.Rel(f.cfg.Work, path)
+	if f.cfg.As == "" || err != nil {
+		return path
+	}
+	return filepath.Join(f.cfg.As, rel)
+}
+
 // Copy puts a copy of a file under the working directory into the folder: what codex
 // does to its own afterwards does not reach the reader. The same content under the same
 // name is the same copy, and what stands in the folder is its own. The copy is that of the
@@ -62,12 +74,17 @@ func (f *Folder) Copy(file File, of Owner) (File, error) {
 	if dir := filepath.Dir(file.Path); strings.HasSuffix(dir, place) && storedName.MatchString(filepath.Base(file.Path)) {
 		return file, nil
 	}
-	source, info, err := f.Open(file.Path)
+	return f.CopyOf(f, file, of)
+}
+
+// CopyOf is Copy for a file of another folder.
+func (f *Folder) CopyOf(from *Folder, file File, of Owner) (File, error) {
+	source, info, err := from.Open(file.Path)
 	if err != nil {
 		return File{}, err
 	}
 	defer source.Close()
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %d", file.Path, info.Size(), info.ModTime().UnixNano()))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %d", from.called(file.Path), info.Size(), info.ModTime().UnixNano()))
 	name := hex.EncodeToString(sum[:16]) + "-" + sanitize(file.Name)
 	if _, err := f.cfg.Quota.hold(name, of, true); err != nil { // before it is looked for
 		return File{}, err

@@ -64,6 +64,9 @@ func local(uri string) (path string, ok bool) {
 
 // under returns the file at a path under the working directory.
 func (f *Folder) under(path string) (File, error) {
+	if f.cfg.As != "" {
+		path = f.fetched(path)
+	}
 	rel, err := contained(path, f.cfg.Work)
 	if err != nil && f.cfg.Work != containerWork {
 		if rest, ok := strings.CutPrefix(path, containerWork+"/"); ok {
@@ -90,6 +93,22 @@ func (f *Folder) under(path string) (File, error) {
 	}
 	file.Name = plainName(file.Name)
 	return file, nil
+}
+
+// fetched has a file of elsewhere be in Work, by what a reply calls it, and returns its path there. Other paths stay as they are.
+func (f *Folder) fetched(path string) string {
+	for _, dir := range []string{f.cfg.As, containerWork} {
+		rel, err := filepath.Rel(dir, filepath.Clean(path))
+		if err != nil || rel == "." || !filepath.IsLocal(rel) || f.hidden(path) {
+			continue
+		}
+		at := filepath.Join(f.cfg.Work, rel)
+		if f.cfg.Fetch != nil && !f.hidden(at) {
+			f.cfg.Fetch(rel)
+		}
+		return at
+	}
+	return path
 }
 
 // contained returns where a path leads, from the root, if that is under it.

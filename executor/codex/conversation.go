@@ -39,6 +39,8 @@ type conversation struct {
 	strange told.Strangeness
 	blocked atomic.Bool
 
+	leaves func() // leaves the place of the turn whose end is being told; it is of the goroutine that serves the conversation
+
 	// lock is the turn lock. It is held while a job is served, and while the thread is unloaded.
 	// Functions that take a conversation are called under it, unless they say otherwise. It guards
 	// the fields below.

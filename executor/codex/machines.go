@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
@@ -26,6 +27,7 @@ func (c *conversation) findPlace(ctx context.Context, o agent.Options) (err erro
 		return nil
 	}
 	c.leavePlace("")
+	c.leaveNow()
 	c.place, err = c.d.cfg.Machines.Take(ctx, c.key, o.Labels)
 	return err
 }
@@ -38,16 +40,25 @@ func (c *conversation) leavePlace(title string) {
 	}
 }
 
-// bring has the files that a message names be in the place of c, and returns its input as it names them there.
-func (c *conversation) bring(ctx context.Context, input []agent.Input) ([]agent.Input, error) {
-	if c.place == nil {
+// leaveNow leaves the place of a turn that was waited with until its end was told.
+func (c *conversation) leaveNow() {
+	if c.leaves != nil {
+		c.leaves()
+		c.leaves = nil
+	}
+}
+
+// bring has the files that a message names be in a place, if that is not this machine, and returns its input as it names
+// them there.
+func bring(ctx context.Context, at place.Place, input []agent.Input) ([]agent.Input, error) {
+	if at == nil {
 		return input, nil
 	}
 	brought := slices.Clone(input)
 	for i := range brought {
 		var err error
-		if brought[i].Text, err = c.place.Bring(ctx, brought[i].Text); err != nil {
-			return nil, &place.LostError{Machine: c.place.On().Machine, Why: err.Error()}
+		if brought[i].Text, err = at.Bring(ctx, brought[i].Text); err != nil {
+			return nil, &place.LostError{Machine: at.On().Machine, Why: err.Error()}
 		}
 	}
 	return brought, nil
@@ -122,23 +133,42 @@ func (c *conversation) takeTo(o agent.Options, params *appserver.TurnStartParams
 	}
 	params.Environments = c.environments(folder)
 	params.Cwd, params.WorkspaceRoots = "", nil // of this machine
-	if news := c.place.News(); news != "" {
-		addContext(params, "machine_notice", news)
+	if told := strings.TrimSpace(c.place.News() + " " + c.place.Hint()); told != "" {
+		addContext(params, "machine_notice", told)
 	}
 }
 
 // watchMachine has the turn be ended when its machine is lost. What is returned stops that, and leaves the place.
-func (t *turn) watchMachine() (over func()) {
+func (t *turn) watchMachine() (over func(end *agent.Ended)) {
 	at := t.c.place
 	if at == nil {
-		return func() {}
+		return func(*agent.Ended) {}
 	}
 	lost := at.Lost()
 	stop := context.AfterFunc(lost, func() { t.attention.raise(context.Cause(lost)) })
-	return func() {
+	return func(end *agent.Ended) {
 		stop()
-		t.c.leavePlace("turn " + t.Job) // and nothing of its message, which may have what is in no file
+		title := "turn " + t.Job // and nothing of its message, which may have what is in no file
+		if !t.shows(end, at) {
+			t.c.leavePlace(title)
+			return
+		}
+		t.c.place, t.c.leaves = nil, func() { at.Leave(title) }
 	}
+}
+
+// shows has who hears of the end of the turn read its files, where only its machine has them. The place is left after that:
+// a machine that drains waits for the turns there.
+func (t *turn) shows(end *agent.Ended, at place.Place) bool {
+	read := at.Read()
+	if end == nil || end.Outcome != agent.Completed || read == nil {
+		return false
+	}
+	end.Folder = &agent.Folder{Dir: at.Dir(), Cwd: at.Dir(), Open: read}
+	if t.Options.Cwd != "" {
+		end.Folder.Cwd = at.Within(t.Options.Cwd)
+	}
+	return true
 }
 
 // lostMachine is the loss of its machine for which the turn was ended, or nil.

@@ -47,7 +47,7 @@ func TestOnMachine(t *testing.T) {
 		t.Errorf("started %+v", started)
 	}
 	begun(t, filepath.Join(at.dir, "made"))
-	if len(fleet.left) != 1 || !strings.HasPrefix(fleet.left[0], "run echo") {
+	if len(fleet.left) != 1 || fleet.left[0] != "turn j1" {
 		t.Errorf("places left: %q", fleet.left)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/place"
 	"github.com/Molecule-AI/molecule-codex-runtime/fleet/link"
@@ -113,9 +115,13 @@ type placeOn struct {
 func (p placeOn) On() place.Environment {
 	return place.Environment{Machine: p.at.name, ID: "machine-" + p.at.name, URL: p.at.link.URL(), Token: p.at.token}
 }
-func (p placeOn) Dir() string                                          { return p.at.dir }
-func (p placeOn) Within(folder string) string                          { return folder }
-func (p placeOn) News() string                                         { return "" }
+func (p placeOn) Dir() string                 { return p.at.dir }
+func (p placeOn) Within(folder string) string { return folder }
+func (p placeOn) News() string                { return "" }
+func (p placeOn) Hint() string                { return "" }
+func (p placeOn) Read() func(context.Context, string) (io.ReadCloser, int64, time.Time, error) {
+	return nil
+}
 func (p placeOn) Bring(_ context.Context, text string) (string, error) { return text, nil }
 func (p placeOn) Lost() context.Context                                { return p.at.up }
 func (p placeOn) Stands(ctx context.Context) error                     { return p.stands(ctx) }

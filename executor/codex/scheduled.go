@@ -73,9 +73,13 @@ func (t *turn) SoFar() agent.Ended {
 // Steer implements [executor.Turn]. After an error that is none of codex's the thread's history says what
 // became of the message.
 func (t *turn) Steer(ctx context.Context, as executor.Attempt, input []agent.Input) error {
+	input, err := bring(ctx, t.at, input)
+	if err != nil {
+		return fmt.Errorf("%w: %w", executor.ErrNotTaken, err)
+	}
 	ctx, cancel := context.WithTimeout(ctx, min(steerTimeout, t.d.cfg.Patience))
 	defer cancel()
-	err := t.on.TurnSteer(ctx, appserver.TurnSteerParams{
+	err = t.on.TurnSteer(ctx, appserver.TurnSteerParams{
 		ThreadID: t.c.threadID, ExpectedTurnID: t.id, Input: items.Inputs(input), ClientUserMessageID: as.ClientID(),
 	})
 	if _, refused := errors.AsType[*appserver.RPCError](err); refused {

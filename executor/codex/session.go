@@ -14,8 +14,9 @@ func (c *conversation) Lock() { c.lock.Lock() }
 // Unlock gives the turn lock back.
 func (c *conversation) Unlock() { c.lock.Unlock() }
 
-// Next notes whether the job that comes next is another agent's.
+// Next notes whether the job that comes next is another agent's. The end of the one before was told.
 func (c *conversation) Next(peer bool) {
+	c.leaveNow()
 	c.d.mu.Lock()
 	defer c.d.mu.Unlock()
 	c.peer = peer
@@ -24,6 +25,7 @@ func (c *conversation) Next(peer bool) {
 // Close unpins the conversation.
 func (c *conversation) Close() {
 	c.leavePlace("")
+	c.leaveNow()
 	if c.d.cfg.Machines != nil {
 		c.d.cfg.Machines.Abandon(c.key)
 	}
@@ -50,7 +52,7 @@ func (c *conversation) Prepare(ctx context.Context, o agent.Options) (executor.T
 
 // Start has codex begin a turn on the child that the thread was prepared on.
 func (c *conversation) Start(of executor.Order) (executor.Turn, error) {
-	input, err := c.bring(of.Ctx, of.Input)
+	input, err := bring(of.Ctx, c.place, of.Input)
 	if err != nil {
 		c.leavePlace("")
 		return nil, c.d.trouble(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/child"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/inquiry"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/items"
+	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/place"
 	"github.com/Molecule-AI/molecule-codex-runtime/executor/codex/told"
 )
 
@@ -22,6 +23,7 @@ type turn struct {
 	d         *Driver
 	c         *conversation
 	on        *child.Child
+	at        place.Place // where its commands run; nil is this machine
 	id        string
 	afresh    told.Freshness
 	before    briefing // what its conversation had been told of before it
@@ -58,7 +60,7 @@ func (e cutError) Unwrap() error { return e.error }
 
 // newTurn returns a turn that is about to begin on the thread of c.
 func (d *Driver) newTurn(c *conversation, of executor.Order, on *child.Child) *turn {
-	t := &turn{Order: of, d: d, c: c, on: on, unsure: c.resumable && c.ran != c.own.model, behindOther: c.named, record: items.NewRecord(), attention: newAttention()}
+	t := &turn{Order: of, d: d, c: c, on: on, at: c.place, unsure: c.resumable && c.ran != c.own.model, behindOther: c.named, record: items.NewRecord(), attention: newAttention()}
 	t.inquiry = d.desk.Open(c.threadID, of, func() { t.attention.raise(wakeQuestion) })
 	return t
 }

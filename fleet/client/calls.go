@@ -102,12 +102,18 @@ func file(place, path string) string {
 }
 
 // Read opens a file of a place. The caller closes it, within the time that ctx gives.
-func (c *Client) Read(ctx context.Context, place, path string) (io.ReadCloser, error) {
+func (c *Client) Read(ctx context.Context, place, path string) (io.ReadCloser, wire.File, error) {
 	got, err := c.send(ctx, http.MethodGet, file(place, path), nil)
 	if err != nil {
-		return nil, err
+		return nil, wire.File{}, err
 	}
-	return got.Body, nil
+	about := wire.File{Size: got.ContentLength}
+	now, errNow := http.ParseTime(got.Header.Get("Date"))
+	changed, errChanged := http.ParseTime(got.Header.Get("Last-Modified"))
+	if errNow == nil && errChanged == nil {
+		about.Age = max(now.Sub(changed), 0)
+	}
+	return got.Body, about, nil
 }
 
 // Write makes a file of a place.

@@ -25,7 +25,9 @@ type Attachments struct {
 	loans    *files.Loans // copies for codex
 	kept     *Kept        // copies for callers; nil if they get none
 	platform bool         // it gets files in the folder
-	log      *slog.Logger
+	// elsewhere is a folder of this one, for files that are brought from where turns have worked.
+	elsewhere string
+	log       *slog.Logger
 }
 
 // Handing are the same files, of which callers get copies, too.
@@ -121,9 +123,22 @@ func (a Attachments) Lend(ctx context.Context, path string, most int64, fit func
 
 // Offer implements [attach.Files].
 func (a Attachments) Offer(by attach.Maker, reply attach.ReplyText) []attach.File {
+	said := files.Reply{Text: reply.Text, Dir: reply.Dir, Since: reply.Since}
+	if reply.Folder == nil {
+		return a.offerFrom(a.folder, by, said)
+	}
+	out, err := a.offerOf(reply.Folder, by, said)
+	if err != nil {
+		a.log.Warn("files that a reply names could not be brought from where the turn has worked", "task_id", by.Task, "err", err)
+	}
+	return out
+}
+
+// offerFrom makes the files in a folder available that a reply names.
+func (a Attachments) offerFrom(from *files.Folder, by attach.Maker, reply files.Reply) []attach.File {
 	var out []attach.File
-	for _, named := range a.folder.Named(files.Reply(reply)) {
-		file, err := a.offer(by, named)
+	for _, named := range from.Named(reply) {
+		file, err := a.offer(from, by, named)
 		if err != nil {
 			a.log.Warn("a file that a reply names could not be handed out", "task_id", by.Task, "err", err)
 			continue
@@ -134,18 +149,22 @@ func (a Attachments) Offer(by attach.Maker, reply attach.ReplyText) []attach.Fil
 }
 
 // offer makes one file available: to the platform in its folder, to others on the shelf.
-func (a Attachments) offer(by attach.Maker, file files.File) (attach.File, error) {
+func (a Attachments) offer(from *files.Folder, by attach.Maker, file files.File) (attach.File, error) {
 	if a.platform {
-		copied, err := a.folder.Copy(file, files.Owner{Peer: by.Peer, Task: string(by.Task)})
+		owner := files.Owner{Peer: by.Peer, Task: string(by.Task)}
+		copied, err := a.folder.Copy(file, owner)
+		if from != a.folder {
+			copied, err = a.folder.CopyOf(from, file, owner)
+		}
 		if err != nil {
 			return attach.File{}, err
 		}
-		file = copied
+		file, from = copied, a.folder
 	}
 	if a.kept == nil {
 		return fileOf(file), nil
 	}
-	source, info, err := a.folder.Open(file.Path)
+	source, info, err := from.Open(file.Path)
 	if err != nil {
 		return attach.File{}, err
 	}

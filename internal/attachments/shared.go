@@ -10,6 +10,7 @@ import (
 
 	"github.com/Molecule-AI/molecule-codex-runtime/adapter/files"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/netguard"
+	"github.com/Molecule-AI/molecule-codex-runtime/internal/remove"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/retention"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/secrets"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/settings"
@@ -36,8 +37,14 @@ func Share(s settings.Settings, journal *store.Store, log *slog.Logger) *Shared 
 	if err != nil {
 		log.Warn("copies of pictures that an earlier life has left in CODEX_HOME stay there", "err", err)
 	}
+	if err := remove.All(elsewhere(s)); err != nil {
+		log.Warn("files that an earlier life has brought from other machines stay there", "err", err)
+	}
 	return &Shared{s: s, journal: journal, quota: quota(s, journal, log), fetches: files.NewFetches(), loans: loans, log: log}
 }
+
+// elsewhere is where files of replies are brought to that are not on this machine.
+func elsewhere(s settings.Settings) string { return filepath.Join(s.StateDir, "brought") }
 
 // Close takes the copies away.
 func (sh *Shared) Close() error { return sh.loans.Close() }
@@ -58,7 +65,7 @@ func (sh *Shared) Folder(workspace string, from *platform.Client, readable ...st
 // Attachments are the files in a folder. Those of a platform get copies of what replies name in it, and callers get
 // copies where the settings have room for them.
 func (sh *Shared) Attachments(folder *files.Folder, platform bool) Attachments {
-	return Attachments{folder: folder, loans: sh.loans, platform: platform, log: sh.log}
+	return Attachments{folder: folder, loans: sh.loans, platform: platform, log: sh.log, elsewhere: elsewhere(sh.s)}
 }
 
 // Keeping is what hands out copies of the files of tasks, for as long as those are known; nil where there is no room for any.

@@ -12,7 +12,7 @@
 //	DELETE /v1/places/{place}             takes it away
 //	POST   /v1/places/{place}/bundle      a git bundle of the place's branch, which is taken in: [Place]
 //	POST   /v1/places/{place}/commit      [Commit] in; a git bundle of what is new, 204 if nothing is, and [Committed] in headers
-//	GET    /v1/places/{place}/file?path=  a file of the place, by a path below it
+//	GET    /v1/places/{place}/file?path=  a file of the place, by a path below it, and its time in Last-Modified
 //	PUT    /v1/places/{place}/file?path=  the same, written
 //	GET    /v1/drain, PUT /v1/drain       whether the machine takes new turns: [Drain]
 //

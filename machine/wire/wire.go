@@ -87,6 +87,12 @@ type Place struct {
 	Has []string `json:"has,omitempty"`
 }
 
+// A File is one of a place that is read.
+type File struct {
+	Size int64         // in bytes; -1 if the machine does not say
+	Age  time.Duration // for how long it has not been changed, by the machine's clock, to the second
+}
+
 // A Commit asks for what has changed in a place.
 type Commit struct {
 	Message string `json:"message"`

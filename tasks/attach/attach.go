@@ -17,6 +17,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
+	"github.com/Molecule-AI/molecule-codex-runtime/agent"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/brief"
 )
 
@@ -89,6 +90,8 @@ type ReplyText struct {
 	Text  string
 	Dir   string    // that the turn worked in; empty means the working directory
 	Since time.Time // when its task was made; zero if that is not known
+	// Folder has the files of the turn where these are not on this machine; else it is nil.
+	Folder *agent.Folder
 }
 
 // A File is one on the disk.

@@ -5,6 +5,7 @@ package place
 import (
 	"context"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/commands"
@@ -31,8 +32,13 @@ type Place interface {
 	Within(folder string) string
 	// News is what the model, and the sender, are told of the files before the turn; mostly it is empty.
 	News() string
+	// Hint is what the model alone is told of the folder; mostly it is empty.
+	Hint() string
 	// Bring has the files of messages that a text names be there, and returns the text as it names them there.
 	Bring(ctx context.Context, text string) (string, error)
+	// Read opens a file below the folder, until the place is left: its content, its size, and when it was changed. It
+	// returns a nil function where this machine has the folder, too.
+	Read() func(ctx context.Context, path string) (content io.ReadCloser, size int64, changed time.Time, err error)
 	// Lost ends when the machine is gone, or may be, or has lost what ran there, with a [LostError].
 	Lost() context.Context
 	// Stands waits until it is known whether the machine has lost what ran there until now: nil, or a [LostError]. Where
