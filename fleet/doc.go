@@ -5,10 +5,10 @@
 //
 // A member watches one machine. Where it stands is one of a few named states (state.go):
 //
-//	unknown ──▶ up ──▶ doubted ──▶ lost ──▶ up
-//	   │         ▲        │          ▲
-//	   │         └────────┘          │
-//	   └──────▶ refused ─────────────┘
+//	unknown ──▶ up ◀──▶ doubted
+//	   │        │ ▲        │
+//	   │        ▼ │        │      each of the two may become the other, too
+//	   └──▶ lost, refused ◀┘
 //
 // While it is up a machine has a stay: the time in which what runs there goes on. A stay ends when the machine is
 // lost, or says that it is another process by now, or that codex's exec-server there is another one; with it end the

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/Molecule-AI/molecule-codex-runtime/machine/wire"
 )
 
 // epochs number the times for which machines work for us. A machine that hears a later one ends what it has running of
@@ -17,13 +19,17 @@ type epochs struct {
 	kept int64
 }
 
-// openEpochs goes on behind what processes before have said.
+// openEpochs goes on behind what processes before have said. What a clock has made that was far ahead is forgotten: machines
+// have refused that.
 func openEpochs(ctx context.Context, journal Journal) (*epochs, error) {
 	kept, err := journal.Epoch(ctx)
+	if time.Until(time.Unix(0, kept)) > wire.MostAhead {
+		kept = 0
+	}
 	return &epochs{journal: journal, last: kept, kept: kept}, err
 }
 
-// next is one later than all before.
+// next is an epoch that is later than all before.
 func (e *epochs) next() int64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()

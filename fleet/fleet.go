@@ -18,7 +18,7 @@ import (
 // Config says which machines there are, and what is done on them.
 type Config struct {
 	Source roster.Source
-	// Connect returns one, which asks for the epoch with each request.
+	// Connect returns the client of a machine. Each of its requests is of the epoch that is said then.
 	Connect  func(e roster.Entry, epoch func() int64) (Machine, error)
 	Files    string           // what places are: [wire.FilesShared] or [wire.FilesGit]
 	Dir      string           // the working directory of this machine
@@ -75,6 +75,7 @@ type Fleet struct {
 	trouble  error               // of the roster
 	waiting  map[string]*waiting // conversations that ask for a turn
 	recorded map[string]string   // as the journal has it
+	untold   map[string]string   // what models are to be told of conversations' files yet
 	news     chan struct{}       // closed, and made anew, at each change
 	none     time.Time           // since when no machine takes turns; zero while one does
 	ever     bool                // one has
@@ -103,7 +104,7 @@ func New(ctx context.Context, cfg Config) (*Fleet, error) {
 	}
 	f := &Fleet{
 		cfg: cfg, log: cfg.Logger, epochs: epochs, placer: placement.New(),
-		recorded: known, members: map[roster.Entry]*member{}, names: map[string]*member{}, waiting: map[string]*waiting{}, news: make(chan struct{}), none: time.Now(),
+		recorded: known, untold: map[string]string{}, members: map[roster.Entry]*member{}, names: map[string]*member{}, waiting: map[string]*waiting{}, news: make(chan struct{}), none: time.Now(),
 	}
 	f.incoming = incoming(cfg.Incoming)
 	for conversation, machine := range known {

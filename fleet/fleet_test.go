@@ -32,6 +32,7 @@ func TestDeath(t *testing.T) {
 		if again.On().Machine == at.name || !strings.Contains(again.News(), at.name) {
 			r.Errorf("it goes on on %s, with %q", again.On().Machine, again.News())
 		}
+		again.Begin("thread")
 		again.Leave("")
 		at.set(false, func() { at.dead = false })
 		time.Sleep(3 * time.Second)

@@ -13,6 +13,7 @@ func (f *Fleet) Forget(ctx context.Context, conversation string) {
 	f.placer.Forget(conversation)
 	f.mu.Lock()
 	delete(f.recorded, conversation)
+	delete(f.untold, conversation)
 	f.mu.Unlock()
 	defer f.files.forget(conversation)
 	if m := f.named(name); m != nil && f.cfg.Files == wire.FilesGit {

@@ -87,13 +87,15 @@ func (m *member) hear(s wire.Status, epoch int64) {
 		m.stay = newStay(s, epoch)
 	}
 	m.stay.exec = s.Exec
+	if before != Up {
+		m.link.Allow()
+	}
 	m.state, m.why, m.status, m.heard = Up, "", s, time.Now()
 	m.mu.Unlock()
 	if over != nil {
 		over.end(lost(s.Name, anew))
 	}
 	if before != Up {
-		m.link.Allow()
 		m.f.log.Info("a machine is there", "machine", s.Name, "address", m.address, "labels", s.Labels, "turns", s.Turns, "codex", s.Codex)
 	}
 	m.f.changed(m)
@@ -116,8 +118,12 @@ func (m *member) Admit(answer http.Header) bool {
 // anew is what is said of a machine of which nothing goes on.
 const anew = "it, or codex's server on it, was started anew, and what ran there has ended"
 
-// refuse has the machine not be used, which has never been.
+// refuse has the machine not be used. What it had under another name is lost.
 func (m *member) refuse(words string) {
+	m.mu.Lock()
+	at := m.heard
+	m.mu.Unlock()
+	m.lose(Refused, words, at)
 	m.mu.Lock()
 	news := m.why != words
 	m.state, m.why, m.status.Name = Refused, words, ""
@@ -213,7 +219,9 @@ func (m *member) lose(to State, words string, since time.Time) {
 	over.end(lost(name, words))
 	m.f.wg.Go(func() {
 		sleep.For(m.f.ctx, handover)
-		if m.standing() != Up {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if m.state != Up {
 			m.link.Refuse("machine " + name + ": " + words)
 		}
 	})

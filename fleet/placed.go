@@ -25,21 +25,23 @@ type placed struct {
 	dir          string
 	news         string
 	turn         string
-	begun        bool          // the machine was told of the turn, or is being told
-	over         chan struct{} // closed when it has heard of its end
+
+	begun bool          // the machine was told of the turn, or is being told
+	said  chan struct{} // closed when it has answered that
+	noted bool          // it has the turn, or may; set before said is closed
+	over  chan struct{} // closed when it has heard of its end
 
 	up   context.Context // ends with that of the stay, or when the machine refuses the turn
 	lose context.CancelCauseFunc
 
 	room *placement.Turn
 	once sync.Once
-	left chan struct{} // closed when it is left
 }
 
 func (m *member) placed(conversation, id string, at wire.Place, in *stay, name, news string) *placed {
 	p := &placed{
 		f: m.f, m: m, conversation: conversation, in: in, machine: name, id: id, dir: at.Dir, news: news,
-		turn: rand.Text(), left: make(chan struct{}), over: make(chan struct{}),
+		turn: rand.Text(), said: make(chan struct{}), over: make(chan struct{}),
 	}
 	p.up, p.lose = context.WithCancelCause(in.ctx)
 	return p
@@ -101,15 +103,4 @@ func (p *placed) End(ctx context.Context, all []commands.Command) error {
 		return fmt.Errorf("end commands on machine %s: %w", p.machine, err)
 	}
 	return nil
-}
-
-func (p *placed) Leave(title string) {
-	p.once.Do(func() {
-		if p.begun {
-			p.m.ends(p.over)
-		}
-		close(p.left)
-		p.lose(nil)
-		p.f.leave(p, title)
-	})
 }

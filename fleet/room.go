@@ -17,39 +17,82 @@ import (
 
 // reserve says to the machine that the turn begins, and waits for its word.
 func (p *placed) reserve(ctx context.Context) error {
-	p.m.awaitEnds(ctx)
-	err := p.m.machine.Begin(ctx, p.turn, wire.Turn{Place: p.id})
-	if err != nil && client.Code(err) != "" {
-		return err
-	}
 	p.begun = true
-	p.f.wg.Go(func() {
-		<-p.left
-		p.tellEnd()
-	})
-	return err // where none was heard the machine may have heard us
+	defer close(p.said)
+	return p.begin(ctx, "")
 }
 
 // Begin implements [place.Place]: beside the turn. A machine that refuses it is lost to it.
 func (p *placed) Begin(thread string) {
+	p.f.told(p.conversation)
 	if p.begun {
 		return
 	}
 	p.begun = true
 	p.f.wg.Go(func() {
-		p.m.awaitEnds(p.in.ctx)
-		err := p.m.machine.Begin(p.in.ctx, p.turn, wire.Turn{Place: p.id, Thread: thread})
-		if err != nil && p.in.ctx.Err() == nil {
+		defer close(p.said)
+		if err := p.begin(p.in.ctx, thread); err != nil && p.in.ctx.Err() == nil {
 			p.room.Refused().End() // it gets no other turn until it has been heard
 			p.lose(lost(p.machine, "it does not take the turn: "+err.Error()))
 		}
-		<-p.left
-		p.tellEnd()
 	})
 }
 
-// ends notes that the machine is to hear of the end of a turn, whose room others may have from now on.
-func (m *member) ends(over chan struct{}) {
+// begin says to the machine that the turn begins. What is said of turns goes there by several connections, and the end of one
+// may come behind the begin of another that has its room: where the machine is full, it is asked again when it has
+// heard of the ends before.
+func (p *placed) begin(ctx context.Context, thread string) error {
+	for {
+		ending := p.m.ends()
+		err := p.m.machine.Begin(ctx, p.turn, wire.Turn{Place: p.id, Thread: thread})
+		if client.Code(err) != wire.CodeFull || len(ending) == 0 {
+			p.noted = client.Code(err) == ""
+			return err
+		}
+		for _, over := range ending {
+			select {
+			case <-over:
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}
+	}
+}
+
+// Leave implements [place.Place]. What the turn has changed is kept beside, which the next turn of the conversation waits
+// for; a machine hears of the end of the turn behind that, as one that drains ends when it has no turns.
+func (p *placed) Leave(title string) {
+	p.once.Do(func() {
+		kept := func() {}
+		if p.f.cfg.Files == wire.FilesGit && title != "" {
+			kept = p.keep(title)
+		}
+		p.end(kept)
+		p.room.End()
+	})
+}
+
+// giveBack leaves a place whose turn is to wait for another one.
+func (p *placed) giveBack() { p.once.Do(func() { p.end(func() {}) }) }
+
+// end has the machine hear of the end of the turn, after what is to be done there.
+func (p *placed) end(first func()) {
+	p.lose(nil)
+	if p.begun {
+		p.m.endsTurn(p.over)
+	}
+	p.f.wg.Go(func() {
+		defer p.m.free()
+		first()
+		if p.begun {
+			<-p.said
+			p.tellEnd()
+		}
+	})
+}
+
+// endsTurn notes that the machine is to hear of the end of a turn, whose room others may have from now on.
+func (m *member) endsTurn(over chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.ending == nil {
@@ -58,19 +101,11 @@ func (m *member) ends(over chan struct{}) {
 	m.ending[over] = true
 }
 
-// awaitEnds waits until the machine has heard of the turns that have ended before now: what is said of them goes there by
-// other connections, and may come behind the begin of the turn that has the room of one.
-func (m *member) awaitEnds(ctx context.Context) {
+// ends are those of turns that the machine has not heard of yet. Each is closed when it has.
+func (m *member) ends() []chan struct{} {
 	m.mu.Lock()
-	before := slices.Collect(maps.Keys(m.ending))
-	m.mu.Unlock()
-	for _, over := range before {
-		select {
-		case <-over:
-		case <-ctx.Done():
-			return
-		}
-	}
+	defer m.mu.Unlock()
+	return slices.Collect(maps.Keys(m.ending))
 }
 
 // tellPause and mostTellPause are between two tries to say that a turn has ended.
@@ -84,7 +119,7 @@ const (
 func (p *placed) tellEnd() {
 	defer p.m.hasHeard(p.over)
 	pause := tellPause
-	for p.m.now() == p.in.epoch && p.m.ctx.Err() == nil {
+	for p.noted && p.m.now() == p.in.epoch && p.m.ctx.Err() == nil {
 		err := p.m.machine.End(p.m.ctx, p.turn)
 		if err == nil || client.Code(err) != "" {
 			return

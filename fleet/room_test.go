@@ -99,3 +99,51 @@ func TestEndIsHeard(t *testing.T) {
 		}
 	})
 }
+
+// TestNewsStays: what is news of a conversation's files is told to the model of the first turn that begins.
+func TestNewsStays(t *testing.T) {
+	t.Parallel()
+	simulated(t, []string{"m1", "m2"}, func(r *rig) {
+		first := r.take("a")
+		first.Begin("thread")
+		first.Leave("")
+		at := r.on[first.On().Machine]
+		at.set(true, func() { at.dead = true })
+		time.Sleep(3 * time.Second)
+		for range 2 { // the first is prepared, and does not begin
+			p := r.take("a")
+			if !strings.Contains(p.News(), at.name) {
+				r.Errorf("the news are %q", p.News())
+			}
+			p.Leave("")
+		}
+		p := r.take("a")
+		p.Begin("thread")
+		p.Leave("")
+		if p := r.take("a"); p.News() != "" {
+			r.Errorf("told twice: %q", p.News())
+		}
+	})
+}
+
+// TestFullUntilHeard: a machine that has not heard yet of an end, and so is full, costs the next turn nothing.
+func TestFullUntilHeard(t *testing.T) {
+	t.Parallel()
+	simulated(t, []string{"m1"}, func(r *rig) {
+		m := r.on["m1"]
+		first := r.take("a")
+		first.Begin("thread")
+		synctest.Wait()
+		m.set(false, func() { m.deaf, m.full = true, true })
+		first.Leave("")
+		next := r.take("b")
+		next.Begin("thread")
+		time.Sleep(2 * wire.Beat)
+		m.set(false, func() { m.deaf, m.full = false, false })
+		time.Sleep(5 * wire.Beat)
+		if err := context.Cause(next.Lost()); err != nil || !m.has(&m.begun, 2) || !m.has(&m.ended, 1) {
+			r.Errorf("%v: begun %v, ended %v", err, m.begun, m.ended)
+		}
+		next.Leave("")
+	})
+}

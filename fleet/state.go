@@ -74,7 +74,7 @@ func newStay(of wire.Status, epoch int64) *stay {
 // goesOn reports whether what a machine says is of the same stay. An exec-server that is the first of its life was not
 // there for anything to be lost with.
 func (s *stay) goesOn(now wire.Status, epoch int64) bool {
-	return s.life == now.Life && s.epoch == epoch && (s.exec == now.Exec || s.exec == 0)
+	return s.ctx.Err() == nil && s.life == now.Life && s.epoch == epoch && (s.exec == now.Exec || s.exec == 0)
 }
 
 func (s *stay) close(id string) {

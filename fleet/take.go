@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -108,8 +109,11 @@ func (f *Fleet) Abandon(conversation string) {
 	}
 }
 
-// errGone is that a machine that was chosen is not up any more.
+// errGone is why a machine has no place that was chosen and is not up any more.
 var errGone = errors.New("it does not answer")
+
+// errLong is that it took too long.
+var errLong = fmt.Errorf("its folder was not there after %v", openTime)
 
 // openTime bounds the opening of a place, the bringing of files included.
 const openTime = 2 * time.Minute
@@ -124,19 +128,21 @@ func (f *Fleet) open(ctx context.Context, name, conversation string, w *waiting)
 	if in == nil {
 		return nil, errGone
 	}
-	ctx, cancel := context.WithTimeout(ctx, openTime)
+	ctx, cancel := context.WithTimeoutCause(ctx, openTime, errLong)
 	defer cancel()
-	defer context.AfterFunc(in.ctx, cancel)()
+	ctx, lose := context.WithCancelCause(ctx)
+	defer context.AfterFunc(in.ctx, func() { lose(context.Cause(in.ctx)) })()
+	defer lose(nil)
 	m.hold()
-	id, at, news, err := m.folder(ctx, in, conversation, w.turn.From())
+	id, at, news, err := m.folder(ctx, in, conversation, f.whence(conversation, name))
 	if err == nil {
 		err = f.record(ctx, conversation, name)
 	}
 	if err != nil {
 		m.free()
-		return nil, err
+		return nil, cmp.Or(context.Cause(ctx), err)
 	}
-	p := m.placed(conversation, id, at, in, name, news)
+	p := m.placed(conversation, id, at, in, name, f.tells(conversation, news))
 	p.room = w.turn
 	if m.isTight() {
 		if err := p.reserve(ctx); err != nil {

@@ -125,23 +125,16 @@ func (f *Fleet) fetch(ctx context.Context, from Machine, conversation, title str
 	return err
 }
 
-// leave is the end of a turn in its place. What it has changed is kept beside: the next turn of the conversation waits for
-// that.
-func (f *Fleet) leave(p *placed, title string) {
-	p.room.End()
-	if f.cfg.Files != wire.FilesGit || title == "" {
-		p.m.free()
-		return
-	}
-	kept := f.files.keep(p.conversation)
-	f.wg.Go(func() {
-		defer p.m.free()
+// keep notes that what a turn has changed is kept here from now on, under a title. What is returned does that.
+func (p *placed) keep(title string) func() {
+	kept := p.f.files.keep(p.conversation)
+	return func() {
 		ctx, cancel := context.WithTimeout(p.in.ctx, keepTime)
 		defer cancel()
-		err := f.fetch(ctx, p.m.machine, p.conversation, title)
+		err := p.f.fetch(ctx, p.m.machine, p.conversation, title)
 		if err != nil && !errors.Is(err, context.Canceled) {
-			f.log.Warn("what a turn has changed on a machine is not kept here yet", "machine", p.machine, "err", err)
+			p.f.log.Warn("what a turn has changed on a machine is not kept here yet", "machine", p.machine, "err", err)
 		}
 		kept(err == nil)
-	})
+	}
 }

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -88,15 +89,15 @@ var (
 	aName    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
 )
 
-// mostAhead is how far ahead of our clock an epoch may be: with one of the distant future the runtime could never come back.
-const mostAhead = 24 * time.Hour
-
-// entered finds the stay of who asks.
+// entered finds the stay of the runtime that asks.
 func (f *front) entered(handle func(http.ResponseWriter, *http.Request, *tenancy.Stay) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		stay, err := f.enter(r)
 		if err == nil {
-			err = handle(w, r, stay)
+			ctx, cancel := context.WithCancel(r.Context())
+			defer cancel()
+			defer context.AfterFunc(stay.Context(), cancel)() // what is asked in a stay ends with it
+			err = handle(w, r.WithContext(ctx), stay)
 		}
 		if err != nil {
 			f.fail(w, r, err)
@@ -111,9 +112,9 @@ func (f *front) enter(r *http.Request) (*tenancy.Stay, error) {
 	}
 	epoch, err := strconv.ParseInt(r.Header.Get(wire.HeaderEpoch), 10, 64)
 	if err != nil || epoch <= 0 {
-		return nil, errInvalid("the header " + wire.HeaderEpoch + " has to say when the process of the runtime has started, in nanoseconds since 1970")
+		return nil, errInvalid("the header " + wire.HeaderEpoch + " has to say since when this machine works for the runtime, in nanoseconds since 1970")
 	}
-	if ahead := time.Until(time.Unix(0, epoch)); ahead > mostAhead {
+	if ahead := time.Until(time.Unix(0, epoch)); ahead > wire.MostAhead {
 		return nil, errInvalid(fmt.Sprintf("the header %s is %v ahead of the clock of this machine: set the clocks of both, or take the token from what sends that", wire.HeaderEpoch, ahead.Round(time.Second)))
 	}
 	for _, part := range []string{"turn", "place"} {

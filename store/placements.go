@@ -31,10 +31,10 @@ func (s *Store) Epoch(ctx context.Context) (last int64, err error) {
 	return last, err
 }
 
-// RecordEpoch notes one that machines are told from now on. An earlier one than before changes nothing.
+// RecordEpoch notes the one that machines are told from now on.
 func (s *Store) RecordEpoch(ctx context.Context, epoch int64) error {
 	return s.do(ctx, "note the epoch of the machines", durable, func(c *conn) error {
-		_, err := c.exec("UPDATE identity SET epoch = max(epoch, ?1)", epoch)
+		_, err := c.exec("UPDATE identity SET epoch = ?1", epoch)
 		return err
 	})
 }

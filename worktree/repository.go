@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/asuser"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/regular"
@@ -41,6 +42,7 @@ type Repository struct {
 	git
 	maxFile int64
 	remote  []string
+	turns   atomic.Int64 // that were kept since it was opened
 }
 
 // Open opens a repository, and makes it if it is not there. What is there and was not made by Open is [ErrForeign], and

@@ -2,8 +2,22 @@ package worktree
 
 import (
 	"context"
+	"errors"
 	"fmt"
 )
+
+// tidyEvery is after how many turns it is looked whether a repository is to be tidied.
+const tidyEvery = 64
+
+// TurnKept notes that a turn was kept in the repository, which is tidied now and then. A failure is logged.
+func (r *Repository) TurnKept(ctx context.Context) {
+	if r.turns.Add(1)%tidyEvery != 0 {
+		return
+	}
+	if err := r.Tidy(ctx); err != nil && !errors.Is(err, context.Canceled) {
+		r.log.Warn("a repository of conversations could not be packed anew", "err", err)
+	}
+}
 
 // What a repository has at most before it is worth to be packed anew.
 const (
@@ -12,7 +26,7 @@ const (
 )
 
 // Tidy packs the repository anew if many turns have left much in it, which takes a while then, and removes what nothing
-// leads to and is older than two weeks. Other work may go on. It is to be called now and then.
+// leads to and is older than two weeks. Other work may go on.
 func (r *Repository) Tidy(ctx context.Context) error {
 	shared, err := r.hold(ctx, "")
 	if err != nil {

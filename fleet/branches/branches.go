@@ -94,5 +94,9 @@ func (b *Branches) Bundle(ctx context.Context, w io.Writer, conversation string,
 
 // Absorb takes in what comes from a machine.
 func (b *Branches) Absorb(ctx context.Context, bundle io.Reader, conversation string) (string, error) {
-	return b.r.Absorb(ctx, bundle, b.Branch(conversation), b.cfg.Most)
+	head, err := b.r.Absorb(ctx, bundle, b.Branch(conversation), b.cfg.Most)
+	if err == nil {
+		b.r.TurnKept(ctx)
+	}
+	return head, err
 }

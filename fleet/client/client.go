@@ -26,7 +26,7 @@ type Config struct {
 	TLS     *tls.Config   // by which it is known
 	Token   func() string // asked for each request, as it may be replaced
 	Runtime string        // our id
-	Epoch   func() int64  // of our process; a later one ends what an earlier one has left there
+	Epoch   func() int64  // see [wire.HeaderEpoch]
 }
 
 // A Client speaks to one machine. Its methods may be called concurrently.

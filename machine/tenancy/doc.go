@@ -1,7 +1,8 @@
 // Package tenancy decides which runtimes a machine works for, and until when: pure policy, over an interface for what runs.
 //
-// A runtime is there by a [Stay], which belongs to one process of it (its epoch). A stay begins with the first request of
-// that process, and ends when a later process of the same runtime comes, or when it has no watch for [wire.Silence]. With
+// A runtime is there by a [Stay], which belongs to one epoch of it: from the start of its process, or from when it took this
+// machine for lost. A stay begins with the first request of its epoch, and ends with the first of a later one, or when it
+// has no watch for [wire.Silence]. With
 // its end its turns are over, its connections are closed by its context, and what runs for it is ended ([Work.End]); no
 // other stay of the runtime begins before nothing is left of it.
 //

@@ -15,7 +15,7 @@ const (
 	gone         // nothing of it is left
 )
 
-// A Stay is one process of a runtime, as long as this machine works for it.
+// A Stay is one epoch of a runtime, as long as this machine works for it.
 type Stay struct {
 	t       *Tenants
 	runtime string

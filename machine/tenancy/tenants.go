@@ -13,7 +13,7 @@ import (
 
 // Why a request is refused.
 var (
-	ErrSuperseded = errors.New("a later process of this runtime is at work")
+	ErrSuperseded = errors.New("this runtime has begun anew since: by a later process, or after it took this machine for lost")
 	ErrFull       = errors.New("as many turns run here as may")
 	ErrDraining   = errors.New("this machine drains: it takes no new turns")
 	ErrMany       = errors.New("this machine works for as many runtimes as it may")
@@ -48,7 +48,7 @@ type Work interface {
 const (
 	// mostKnown is how many runtimes are remembered, those that are gone among them.
 	mostKnown = 1024
-	// endTime is how long a request waits for the end of what an earlier process has left.
+	// endTime is how long a request waits for the end of what an earlier epoch has left.
 	endTime = 10 * time.Second
 	// endAgain is after how long an end is tried again that was none.
 	endAgain = time.Second
@@ -85,7 +85,7 @@ func New(cfg Config) *Tenants {
 	return &Tenants{cfg: cfg, log: cfg.Logger, all: map[string]*Stay{}, changed: make(chan struct{})}
 }
 
-// Enter returns the stay of a process of a runtime. What an earlier process has is ended first, and waited for.
+// Enter returns the stay of an epoch of a runtime. What an earlier one has is ended first, and waited for.
 func (t *Tenants) Enter(ctx context.Context, runtime string, epoch int64) (*Stay, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, endTime, ErrEnding)
 	defer cancel()
@@ -120,7 +120,7 @@ func (t *Tenants) enter(runtime string, epoch int64) (_ *Stay, wait <-chan struc
 	case known.state == living && known.epoch == epoch:
 		return known, nil, nil
 	case known.state == living:
-		t.endLocked(known, "a later process of the runtime has come")
+		t.endLocked(known, "the runtime has begun anew")
 		return nil, known.gone, nil
 	case known.state == ending:
 		return nil, known.gone, nil
@@ -146,7 +146,7 @@ func (t *Tenants) beginLocked(runtime string, epoch int64) *Stay {
 		turns: map[string]bool{}, work: t.cfg.Begin(runtime, t.tell),
 	}
 	t.all[runtime] = s
-	s.fadeLocked() // a process that never watches is not there for long
+	s.fadeLocked() // an epoch without a watch is not there for long
 	t.log.Info("a runtime has come", "runtime_id", runtime)
 	return s
 }

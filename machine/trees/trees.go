@@ -192,6 +192,7 @@ func (t *Trees) Commit(ctx context.Context, runtime, place string, what wire.Com
 	if done.Head == what.Since {
 		return nil, now, nil
 	}
+	r.TurnKept(ctx)
 	return t.bundle(ctx, r, branch, what.Since), now, nil
 }
 

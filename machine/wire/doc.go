@@ -16,6 +16,6 @@
 //	PUT    /v1/places/{place}/file?path=  the same, written
 //	GET    /v1/drain, PUT /v1/drain       whether the machine takes new turns: [Drain]
 //
-// All below /v1 name the runtime that asks, and its process, in [HeaderRuntime] and [HeaderEpoch]. What a machine has
+// All below /v1 name the runtime that asks, and its epoch, in [HeaderRuntime] and [HeaderEpoch]. What a machine has
 // for one runtime no other sees or ends. A refusal has a [Refusal] for a body.
 package wire

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// The headers that name who asks.
+// The headers that name the runtime that asks.
 const (
 	// HeaderRuntime has the id of a runtime: letters, digits and dashes, 64 at most. It lasts as long as its state.
 	HeaderRuntime = "Machine-Runtime"
@@ -30,6 +30,10 @@ const (
 	Beat    = time.Second
 	Silence = 4 * time.Second
 )
+
+// MostAhead is how far an epoch may be ahead of the machine's clock: with one of the distant future a runtime could not
+// come back.
+const MostAhead = 24 * time.Hour
 
 // A Status is how a machine stands, as one runtime sees it.
 type Status struct {
@@ -129,7 +133,7 @@ const (
 	CodeToken      = "token"      // 401
 	CodeFull       = "full"       // 409: as many turns run as may
 	CodeDraining   = "draining"   // 409
-	CodeSuperseded = "superseded" // 409: a later process of the same runtime is at work
+	CodeSuperseded = "superseded" // 409: the runtime has said a later epoch
 	CodeTrouble    = "trouble"    // 503: see [Status.Trouble]
 	CodePath       = "path"       // 403: a path that leads out of the place
 	CodeMissing    = "missing"    // 404

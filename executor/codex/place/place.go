@@ -65,7 +65,7 @@ type Environment struct {
 // A NoneError says that there is no place for a turn now.
 type NoneError struct {
 	Why     string          // and on which machines, in words
-	Changed <-chan struct{} // closed when it is worth asking again; nil if it never is
+	Changed <-chan struct{} // has a word, or is closed, when it is worth asking again; nil if it never is
 	Until   time.Time       // after which it is not waited for any longer
 }
 
