@@ -7,7 +7,7 @@ BENCH   ?= latest
 LDFLAGS := -s -w -X main.version=$(VERSION)
 TOOL    := go tool -modfile=tools/go.mod
 
-.PHONY: help needs build codex compat pin run machine doctor test test-all check-deploy first-minutes interop moved try image bases image-test lint bench bench-against sim sim-fleet sim-mutations chaos hostile fuzz vuln release release-check screenshots screens clean
+.PHONY: help needs build codex compat pin run machine doctor test test-all check-deploy first-minutes interop moved try image bases image-test lint bench bench-machines bench-against sim sim-fleet sim-mutations chaos hostile fuzz vuln release release-check screenshots screens clean
 
 help: ## what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -74,6 +74,11 @@ bench: codex ## what it costs, into bench/results/$(BENCH).txt and its tables
 	go test -run '^$$' -bench . -benchtime 1x -timeout 30m ./bench > bench/results/$(BENCH).tmp || { cat bench/results/$(BENCH).tmp; exit 1; }
 	mv bench/results/$(BENCH).tmp bench/results/$(BENCH).txt
 	go test -run Table ./bench -v -args -results results/$(BENCH).txt $(if $(filter published,$(BENCH)),-update)
+
+bench-machines: codex ## of make bench, what commands on other machines cost, five minutes; into bench/results/machines.txt
+	go test -run '^$$' -bench '^Benchmark(Machine|LoginShell|Machines|MachineShares)$$' -benchtime 1x -timeout 15m ./bench > bench/results/machines.tmp || { cat bench/results/machines.tmp; exit 1; }
+	mv bench/results/machines.tmp bench/results/machines.txt
+	go test -run Table ./bench -v -args -results results/machines.txt
 
 bench-against: codex ## what it costs beside the program of another commit, in one run; REF: the commit
 	@scripts/bench-against.sh '$(REF)'

@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
@@ -48,22 +47,27 @@ func bareHere(b *testing.B, baseURL string, credential []string, more ...string)
 	return newBare(b, launch, more...)
 }
 
-// bareElsewhere is one whose commands run on an exec-server of codex's, which it reaches by the way that via is.
+// bareElsewhere is one whose commands run on an exec-server of codex's, which it reaches by the way that via is. As ours
+// with machines, its codex has no temp directory for commands here, and no guard of one.
 func bareElsewhere(b *testing.B, baseURL string, credential []string, via func(addr string) string, more ...string) *bare {
 	b.Helper()
-	d := bareHere(b, baseURL, credential, more...)
+	launch := alike(b, baseURL, credential...)
+	launch.Temp.Commands, launch.Temp.Guard = "", ""
+	launch, _ = forwarded(b, launch, benchKey)
+	d := newBare(b, launch, more...)
 	d.call("environment/add", appserver.EnvironmentAddParams{ID: "elsewhere", URL: "ws://" + via(execServer(b))}, nil)
 	d.environments = []appserver.TurnEnvironment{{ID: "elsewhere", Cwd: d.dir, Roots: []string{d.dir}}}
 	d.open()
 	return d
 }
 
-// execServer starts one as runtime machine does, and returns its address.
+// execServer starts one as runtime machine does, with a home and a temp directory of its own, and returns its address.
+// Commands may write the temp directory, which takes codex some milliseconds of a command.
 func execServer(b *testing.B) string {
 	b.Helper()
 	home := codextest.Home(b)
 	cmd := exec.Command(codextest.Bin(b), "exec-server", "--listen", "ws://127.0.0.1:0", "--concurrent-requests", "64")
-	cmd.Env, cmd.Dir = append(progtest.Environ(b), "CODEX_HOME="+home), home
+	cmd.Env, cmd.Dir = append(progtest.Environ(b), "CODEX_HOME="+home, "TMPDIR="+codextest.Dir(b, "temp")), home
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -80,25 +84,4 @@ func execServer(b *testing.B) string {
 		b.Fatal(err)
 	}
 	return strings.TrimPrefix(strings.TrimSpace(line), "ws://")
-}
-
-// shells reports what shells take that do nothing, without codex and its sandbox.
-func shells(b *testing.B) {
-	b.Helper()
-	took := series{}
-	run := func(name string, argv ...string) func() {
-		return func() {
-			cmd := exec.Command(argv[0], argv[1:]...)
-			cmd.Env = progtest.Environ(b)
-			began := time.Now()
-			if err := cmd.Run(); err != nil {
-				b.Fatal(err)
-			}
-			took.add(name, time.Since(began))
-		}
-	}
-	for range 100 {
-		shuffled(run("bash-lc", "/bin/bash", "-lc", "true"), run("bash-c", "/bin/bash", "-c", "true"), run("sh-lc", "/bin/sh", "-lc", "true"))
-	}
-	took.report(b, "bash-lc", "bash-c", "sh-lc")
 }

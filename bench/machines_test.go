@@ -24,6 +24,8 @@ func BenchmarkMachine(b *testing.B) {
 		for _, name := range m.all() {
 			row(b, name+"-hello", "p50-ms", ms(hello[name].quantile(.5)))
 		}
+		m.works("runtime-here")
+		m.works("machine", process{"machine-ms", m.machine})
 	})
 	b.Run("30ms", func(b *testing.B) {
 		m := placed(b, 30*time.Millisecond)
@@ -35,20 +37,35 @@ func BenchmarkMachine(b *testing.B) {
 type placedSides struct {
 	b    *testing.B
 	turn map[string]func(errand) time.Duration
+	// Of the CPU time of processes: each of ours, and runtime machine, without what it starts.
+	programs map[string]*progtest.Program
+	machine  int
 }
 
 func (placedSides) all() []string { return []string{"here", "direct", "runtime-here", "machine"} }
+
+func newPlacedSides(b *testing.B) *placedSides {
+	return &placedSides{b: b, turn: map[string]func(errand) time.Duration{}, programs: map[string]*progtest.Program{}}
+}
+
+// works reports the CPU time of our processes for a turn with a command.
+func (s *placedSides) works(name string, more ...process) {
+	s.b.Helper()
+	of := append([]process{{"codex-ms", s.programs[name].Codex()}, {"runtime-ms", s.programs[name].Pid()}}, more...)
+	work(s.b, name+"-cpu", 80, func() { s.turn[name](command()) }, of...)
+}
 
 // placed starts all sides on one model. What is elsewhere is behind a link.
 func placed(b *testing.B, roundTrip time.Duration) *placedSides {
 	b.Helper()
 	model := modeltest.Start(b, fakemodel.Keywords)
 	credential := []string{"OPENAI_API_KEY=" + benchKey, "OPENAI_BASE_URL=" + model.BaseURL()}
-	s := &placedSides{b: b, turn: map[string]func(errand) time.Duration{}}
+	s := newPlacedSides(b)
 	s.bare("here", bareHere(b, model.BaseURL(), credential))
 	s.bare("direct", bareElsewhere(b, model.BaseURL(), credential, behind(b, roundTrip)))
 	s.ours("runtime-here", credential)
-	work, at, _ := startFleet(b, 1, behind(b, roundTrip))
+	work, at, machines := startFleet(b, 1, behind(b, roundTrip))
+	s.machine = machines[0].Pid()
 	s.ours("machine", append(credential, append(at, "RUNTIME_WORKDIR="+work)...))
 	for range 5 {
 		s.turns(1, command(), s.all())
@@ -77,7 +94,8 @@ func (s *placedSides) bare(name string, d *bare) {
 
 func (s *placedSides) ours(name string, settings []string) {
 	s.b.Helper()
-	c := newClient(s.b, progtest.Start(s.b, program, settings...).URL, "bench", 0)
+	s.programs[name] = progtest.Start(s.b, program, settings...)
+	c := newClient(s.b, s.programs[name].URL, "bench", 0)
 	c.ready()
 	s.turn[name] = func(e errand) time.Duration {
 		s.b.Helper()
@@ -116,7 +134,7 @@ func (s *placedSides) report(took series) {
 func BenchmarkLoginShell(b *testing.B) {
 	model := modeltest.Start(b, fakemodel.Keywords)
 	credential := []string{"OPENAI_API_KEY=" + benchKey, "OPENAI_BASE_URL=" + model.BaseURL()}
-	s := &placedSides{b: b, turn: map[string]func(errand) time.Duration{}}
+	s := newPlacedSides(b)
 	names := []string{}
 	for name, more := range map[string][]string{
 		"login": nil, "no-login": {"-c", "allow_login_shell=false"}, "snapshot": {"-c", "features.shell_snapshot=true"},

@@ -3,6 +3,7 @@ package bench
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -91,7 +92,10 @@ func (c *crew) work(lasts time.Duration, e errand) (rate float64) {
 	for _, client := range c.clients {
 		all.Go(func() {
 			for time.Now().Before(until) {
-				machine := client.sendThere(e.text, e.all)
+				machine, done := client.sendThere(e.text, e.all)
+				if !done {
+					continue // it does not count
+				}
 				mu.Lock()
 				ends[machine] = append(ends[machine], time.Now())
 				mu.Unlock()
@@ -107,10 +111,12 @@ func (c *crew) work(lasts time.Duration, e errand) (rate float64) {
 	return rate
 }
 
-// sendThere is send, and returns the machine of the turn.
-func (c *client) sendThere(text, want string) (machine string) {
+// sendThere is send, and returns the machine of the turn. One that fails, fails the benchmark at its end, so that what
+// else it finds is seen, too.
+func (c *client) sendThere(text, want string) (machine string, done bool) {
 	body := c.call("SendMessage", c.message(text))
 	defer body.Close()
+	answer, err := io.ReadAll(body)
 	var got struct {
 		Result struct {
 			Task struct {
@@ -119,10 +125,14 @@ func (c *client) sendThere(text, want string) (machine string) {
 			}
 		}
 	}
-	if err := json.NewDecoder(body).Decode(&got); err != nil || got.Result.Task.Status.State != "TASK_STATE_COMPLETED" || got.Result.Task.text() != want {
-		c.b.Errorf("SendMessage: %v: want %.100q, got %+v", err, want, got)
+	if err == nil {
+		err = json.Unmarshal(answer, &got)
 	}
-	return got.Result.Task.Metadata.Machine
+	task := got.Result.Task
+	if done = err == nil && task.Status.State == "TASK_STATE_COMPLETED" && task.text() == want && task.Metadata.Machine != ""; !done {
+		c.b.Errorf("SendMessage: %v: want %.100q on a machine, in %.2000s", err, want, answer)
+	}
+	return task.Metadata.Machine, done
 }
 
 // cpuGroups is where cgroups of version 1 bound the time of cores.

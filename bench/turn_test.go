@@ -81,10 +81,10 @@ func BenchmarkTurn(b *testing.B) {
 		added(b, "added-first-text"+to.suffix, took["stream-first-text"], took[to.side+"-first-text"], took[to.side+"-first-text beside stream"])
 	}
 	codex, runtime := process{"codex-ms", p.program.Codex()}, process{"runtime-ms", p.program.Pid()}
-	work(b, "cpu-bare", func() { p.direct.turn("say hello", "hello") }, process{"codex-ms", p.direct.pid})
-	work(b, "cpu-forwarded", func() { same.turn("say hello", "hello") }, process{"codex-ms", same.pid}, process{"forwarder-ms", forwarder})
-	work(b, "cpu-send", func() { p.ours.send("say hello", "hello") }, codex, runtime)
-	work(b, "cpu-stream", func() { p.ours.stream("say hello", "hello") }, codex, runtime)
+	work(b, "cpu-bare", 200, func() { p.direct.turn("say hello", "hello") }, process{"codex-ms", p.direct.pid})
+	work(b, "cpu-forwarded", 200, func() { same.turn("say hello", "hello") }, process{"codex-ms", same.pid}, process{"forwarder-ms", forwarder})
+	work(b, "cpu-send", 200, func() { p.ours.send("say hello", "hello") }, codex, runtime)
+	work(b, "cpu-stream", 200, func() { p.ours.stream("say hello", "hello") }, codex, runtime)
 }
 
 // A process is one that works at a turn, by the unit of its time.
@@ -93,10 +93,9 @@ type process struct {
 	pid  int
 }
 
-// work reports the CPU time that processes take for a turn.
-func work(b *testing.B, name string, turn func(), of ...process) {
+// work reports the CPU time that processes take for a turn, by a number of them.
+func work(b *testing.B, name string, turns int, turn func(), of ...process) {
 	b.Helper()
-	const turns = 200
 	before := make([]time.Duration, len(of))
 	for i, p := range of {
 		before[i] = progtest.CPU(b, p.pid)
@@ -106,7 +105,7 @@ func work(b *testing.B, name string, turn func(), of ...process) {
 	}
 	var results []any
 	for i, p := range of {
-		results = append(results, p.unit, ms(progtest.CPU(b, p.pid)-before[i])/turns)
+		results = append(results, p.unit, ms(progtest.CPU(b, p.pid)-before[i])/float64(turns))
 	}
 	row(b, name, results...)
 }
