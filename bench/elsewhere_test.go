@@ -2,15 +2,23 @@ package bench
 
 import (
 	"bufio"
+	"context"
 	"fmt"
+	"log/slog"
 	"os/exec"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/Molecule-AI/molecule-codex-runtime/appserver"
+	fleetclient "github.com/Molecule-AI/molecule-codex-runtime/fleet/client"
+	"github.com/Molecule-AI/molecule-codex-runtime/fleet/link"
+	"github.com/Molecule-AI/molecule-codex-runtime/fleet/roster"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/codextest"
 	"github.com/Molecule-AI/molecule-codex-runtime/internal/test/progtest"
+	"github.com/Molecule-AI/molecule-codex-runtime/machine/wire"
 )
 
 // fleetToken is the token of all machines.
@@ -47,18 +55,56 @@ func bareHere(b *testing.B, baseURL string, credential []string, more ...string)
 	return newBare(b, launch, more...)
 }
 
-// bareElsewhere is one whose commands run on an exec-server of codex's, which it reaches by the way that via is. As ours
-// with machines, its codex has no temp directory for commands here, and no guard of one.
-func bareElsewhere(b *testing.B, baseURL string, credential []string, via func(addr string) string, more ...string) *bare {
+// bareElsewhere is one whose commands run on another machine, which it reaches by an environment. As ours with machines,
+// its codex has no temp directory for commands here, and no guard of one.
+func bareElsewhere(b *testing.B, baseURL string, credential []string, to appserver.EnvironmentAddParams, more ...string) *bare {
 	b.Helper()
 	launch := alike(b, baseURL, credential...)
 	launch.Temp.Commands, launch.Temp.Guard = "", ""
 	launch, _ = forwarded(b, launch, benchKey)
 	d := newBare(b, launch, more...)
-	d.call("environment/add", appserver.EnvironmentAddParams{ID: "elsewhere", URL: "ws://" + via(execServer(b))}, nil)
-	d.environments = []appserver.TurnEnvironment{{ID: "elsewhere", Cwd: d.dir, Roots: []string{d.dir}}}
+	to.ID = "elsewhere"
+	d.call("environment/add", to, nil)
+	d.environments = []appserver.TurnEnvironment{{ID: to.ID, Cwd: d.dir, Roots: []string{d.dir}}}
 	d.open()
 	return d
+}
+
+// direct is an exec-server of codex's own, reached by the way that via is.
+func direct(b *testing.B, via func(addr string) string) appserver.EnvironmentAddParams {
+	b.Helper()
+	return appserver.EnvironmentAddParams{URL: "ws://" + via(execServer(b))}
+}
+
+// through is an exec-server behind runtime machine, which is reached as the runtime does it: by a link.
+func through(b *testing.B, via func(addr string) string) appserver.EnvironmentAddParams {
+	b.Helper()
+	_, environ, _ := startFleet(b, 1, via)
+	address, fingerprint, _ := strings.Cut(strings.TrimPrefix(environ[0], "RUNTIME_MACHINES=https://"), "#sha256:")
+	now := time.Now().UnixNano()
+	c := fleetclient.New(fleetclient.Config{
+		Address: address, TLS: roster.Entry{Fingerprint: fingerprint}.TLS(nil), Token: func() string { return fleetToken },
+		Runtime: "bench", Epoch: func() int64 { return now },
+	})
+	b.Cleanup(c.Close)
+	ctx, cancel := context.WithCancel(context.Background())
+	heard, over := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(over)
+		first := sync.OnceFunc(func() { close(heard) })
+		_ = c.Watch(ctx, time.Minute, func(wire.Status) { first() }) // its end is ours
+	}()
+	b.Cleanup(func() {
+		cancel()
+		<-over
+	})
+	<-heard
+	l, err := link.Listen(c, nil, "/v1/exec", slog.New(slog.DiscardHandler))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(l.Close)
+	return appserver.EnvironmentAddParams{URL: l.URL(), Token: l.Token()}
 }
 
 // execServer starts one as runtime machine does, with a home and a temp directory of its own, and returns its address.

@@ -14,8 +14,8 @@ import (
 // command has the model run one, which does next to nothing.
 func command() errand { return errand{"run echo done", "done", "done"} }
 
-// BenchmarkMachine is a turn with one command that runs on another machine: by codex's own connection to its exec-server,
-// and by ours to runtime machine. Beside it, what the same turn takes where the command runs here, and one without a command.
+// BenchmarkMachine is a turn with one command that runs on another machine: of a bare app-server by codex's own connection to
+// its exec-server and through runtime machine, and of ours. Beside it, what the same turn takes where the command runs here, and one without a command.
 func BenchmarkMachine(b *testing.B) {
 	b.Run("0ms", func(b *testing.B) {
 		m := placed(b, 0)
@@ -42,7 +42,7 @@ type placedSides struct {
 	machine  int
 }
 
-func (placedSides) all() []string { return []string{"here", "direct", "runtime-here", "machine"} }
+func (placedSides) all() []string { return []string{"here", "direct", "through", "runtime-here", "machine"} }
 
 func newPlacedSides(b *testing.B) *placedSides {
 	return &placedSides{b: b, turn: map[string]func(errand) time.Duration{}, programs: map[string]*progtest.Program{}}
@@ -62,7 +62,8 @@ func placed(b *testing.B, roundTrip time.Duration) *placedSides {
 	credential := []string{"OPENAI_API_KEY=" + benchKey, "OPENAI_BASE_URL=" + model.BaseURL()}
 	s := newPlacedSides(b)
 	s.bare("here", bareHere(b, model.BaseURL(), credential))
-	s.bare("direct", bareElsewhere(b, model.BaseURL(), credential, behind(b, roundTrip)))
+	s.bare("direct", bareElsewhere(b, model.BaseURL(), credential, direct(b, behind(b, roundTrip))))
+	s.bare("through", bareElsewhere(b, model.BaseURL(), credential, through(b, behind(b, roundTrip))))
 	s.ours("runtime-here", credential)
 	work, at, machines := startFleet(b, 1, behind(b, roundTrip))
 	s.machine = machines[0].Pid()
@@ -117,16 +118,15 @@ func (s *placedSides) turns(n int, e errand, names []string) series {
 	return took
 }
 
-// report writes what the sides take, and what is added: by ours over the direct connection, by either over here, and by the
-// way to the machine alone, which is without what ours adds to a turn here.
+// report writes what the sides take, and what is added: by runtime machine over the direct connection, of the same bare
+// app-server; by that connection over here; and by ours over the direct one, and over ours here.
 func (s *placedSides) report(took series) {
 	s.b.Helper()
 	took.spread(s.b, s.all()...)
-	added(s.b, "added", took["machine"], took["direct"], took["direct"])
+	added(s.b, "added", took["through"], took["direct"], took["direct"])
+	added(s.b, "added-by-ours", took["machine"], took["direct"], took["direct"])
 	added(s.b, "added-by-direct", took["direct"], took["here"], took["here"])
-	there, bare := took["machine"].minus(took["runtime-here"]), took["direct"].minus(took["here"])
 	added(s.b, "added-by-machine", took["machine"], took["runtime-here"], took["runtime-here"])
-	row(s.b, "added-by-the-way", "p50-ms", ms(there.quantile(.5)-bare.quantile(.5)), "paired-ms", ms(there.minus(bare).quantile(.5)))
 }
 
 // BenchmarkLoginShell is what the login shell is of a turn with a command elsewhere, and what codex's own settings win back
@@ -139,7 +139,7 @@ func BenchmarkLoginShell(b *testing.B) {
 	for name, more := range map[string][]string{
 		"login": nil, "no-login": {"-c", "allow_login_shell=false"}, "snapshot": {"-c", "features.shell_snapshot=true"},
 	} {
-		s.bare(name+"-elsewhere", bareElsewhere(b, model.BaseURL(), credential, behind(b, 0), more...))
+		s.bare(name+"-elsewhere", bareElsewhere(b, model.BaseURL(), credential, direct(b, behind(b, 0)), more...))
 		s.bare(name+"-here", bareHere(b, model.BaseURL(), credential, more...))
 		names = append(names, name+"-elsewhere", name+"-here")
 	}
