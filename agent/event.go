@@ -60,15 +60,16 @@ type Produced struct {
 	Data      any // plain JSON values
 }
 
-// Paused says that the message has to wait, because the model would refuse it: nothing
+// Paused says that the message has to wait, because the model would refuse it, or there is no machine for its commands: nothing
 // of it runs. A further Paused takes the place of the one before.
 type Paused struct {
-	Kind FailureKind    // FailAuth: a login is needed; FailLimit: it goes on by itself
+	Kind FailureKind    // FailAuth: a login is needed; FailLimit, FailUnreachable: it goes on by itself
 	Text string         // the reason in words, and what is to be done
 	Data map[string]any // the same for programs, of plain JSON values
 }
 
-// Resumed says that the message is paused no more, and waits for its turn. An end comes without it.
+// Resumed says that the message is paused no more, and waits for its turn. An end comes without it, and so does the turn of
+// one that waited for a machine.
 type Resumed struct{}
 
 // Steered says that the agent has taken the message into a turn that runs. A turn that is

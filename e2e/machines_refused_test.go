@@ -19,7 +19,7 @@ func TestMachinesRefused(t *testing.T) {
 	m := startMember(t, "m1", work)
 	url, _, _ := strings.Cut(m.at, "#")
 	for name, c := range map[string]struct{ at, token, want string }{
-		"token":       {m.at, "another-token-of-16", "RUNTIME_MACHINES_TOKEN must be what runtime machine token prints there"},
+		"token":       {m.at, "another-token-of-16", "RUNTIME_MACHINES_TOKEN_FILE, must be what runtime machine token prints there"},
 		"certificate": {url + "#sha256:" + strings.Repeat("0", 64), machinesToken, "shows another certificate than the one whose fingerprint stands in RUNTIME_MACHINES"},
 		"authority":   {url, machinesToken, "certificate signed by unknown authority"},
 	} {

@@ -25,7 +25,7 @@ func (e *Executor) findsNoRoom(j *job, err error) bool {
 	}
 	if j.crowdedBy != words {
 		e.log.Info("a message waits for room", "job", j.ID, "why", words)
-		j.observe(agent.Notice{Text: words + ". This message keeps its place and waits"})
+		j.observe(crowdedHeld(words, trouble.Until))
 	}
 	j.crowded, j.crowdedBy = trouble, words
 	return true
@@ -57,4 +57,12 @@ func inVain(end agent.Ended, waited time.Duration) *agent.Ended {
 	failure.Message += fmt.Sprintf(". The message has waited %v for room", waited)
 	end.Failure = &failure
 	return &end
+}
+
+// crowdedHeld is what a job that waits for room is told, until its turn begins.
+func crowdedHeld(words string, until time.Time) agent.Paused {
+	return agent.Paused{
+		Kind: agent.FailUnreachable, Text: words + ". This message keeps its place and waits",
+		Data: map[string]any{"kind": string(agent.FailUnreachable), "reason": words, "until": until.UTC().Format(time.RFC3339)},
+	}
 }

@@ -50,7 +50,7 @@ func TestRoomComes(t *testing.T) {
 		if took := time.Since(began); took < 30*time.Second || took > 35*time.Second {
 			t.Errorf("it has waited for %v", took)
 		}
-		if notices := seen[agent.Notice](first); len(notices) != 1 || !strings.HasPrefix(notices[0].Text, "all machines are full. This message keeps") {
+		if notices := seen[agent.Paused](first); len(notices) != 1 || !strings.HasPrefix(notices[0].Text, "all machines are full. This message keeps") {
 			t.Errorf("notices %+v", notices)
 		}
 	})

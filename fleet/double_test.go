@@ -38,7 +38,8 @@ type double struct {
 	cut     bool // nothing gets through
 	full    bool // it refuses turns
 	deaf    bool // it does not hear of ends
-	others  int  // turns of other runtimes
+	others  int  // turns of other runtimes, if there are some
+	odd     bool // it refuses turns for good
 	drains  bool
 	labels  map[string]string
 	refused string
@@ -47,10 +48,31 @@ type double struct {
 	ended   []string
 	broken  chan struct{} // closed when the connection breaks
 	epoch   func() int64
+	host    *host
 }
 
+// A host is what several addresses of one machine share: the last epoch that it was asked in.
+type host struct {
+	mu   sync.Mutex
+	last int64
+}
+
+// enter asks in an epoch, and returns the last.
+func (h *host) enter(epoch int64) int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.last = max(h.last, epoch)
+	return h.last
+}
+
+// newDouble is a machine with one address.
+func newDouble(name string) *double { return &double{name: name, host: &host{}} }
+
+// alias is the same machine by another address.
+func (d *double) alias() *double { return &double{name: d.name, host: d.host} }
+
 func (d *double) status() wire.Status {
-	return wire.Status{Name: d.name, Life: fmt.Sprint(d.life), Exec: d.exec, Turns: 4, Taken: d.others, Files: []string{wire.FilesShared}, Draining: d.drains, Labels: d.labels}
+	return wire.Status{Name: d.name, Life: fmt.Sprint(d.life), Exec: d.exec, Turns: 4, Taken: d.others, Runtimes: 1 + d.others, Files: []string{wire.FilesShared}, Draining: d.drains, Labels: d.labels}
 }
 
 // Watch implements [fleet.Machine], as do the methods below.
@@ -59,10 +81,14 @@ func (d *double) Watch(ctx context.Context, silence time.Duration, tell func(wir
 	dead, cut := d.dead, d.cut
 	broken := make(chan struct{})
 	d.broken = broken
-	d.epochs = append(d.epochs, d.epoch())
+	epoch := d.epoch()
+	d.epochs = append(d.epochs, epoch)
 	d.mu.Unlock()
 	if dead {
 		return fmt.Errorf("dial: %w", syscall.ECONNREFUSED)
+	}
+	if known := d.host.enter(epoch); known > epoch && !cut {
+		return &client.RefusedError{Status: 409, Refusal: wire.Refusal{Code: wire.CodeSuperseded, Message: "it has begun anew", Epoch: known}}
 	}
 	heard := time.Now()
 	for beat := time.NewTicker(wire.Beat); ; {
@@ -83,6 +109,9 @@ func (d *double) Watch(ctx context.Context, silence time.Duration, tell func(wir
 		d.mu.Lock()
 		cut = d.cut
 		d.mu.Unlock()
+		if d.host.enter(epoch) > epoch && !cut {
+			return io.ErrUnexpectedEOF
+		}
 		if time.Since(heard) >= silence {
 			return client.ErrSilent
 		}
@@ -102,6 +131,9 @@ func (d *double) set(breaks bool, change func()) {
 func (d *double) Begin(_ context.Context, turn string, _ wire.Turn) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.odd {
+		return &client.RefusedError{Status: 400, Refusal: wire.Refusal{Code: wire.CodeInvalid, Message: "it is odd"}}
+	}
 	if d.full {
 		return &client.RefusedError{Status: 409, Refusal: wire.Refusal{Code: wire.CodeFull, Message: "it is full"}}
 	}
@@ -285,7 +317,7 @@ func (r *rig) open(names []string) {
 	for i, name := range names {
 		spec += fmt.Sprintf("https://%s:%d ", name, i+1)
 		if r.on[name] == nil {
-			r.on[name] = &double{name: name}
+			r.on[name] = newDouble(name)
 		}
 	}
 	r.relist = make(chan string, 1)
@@ -297,7 +329,7 @@ func (r *rig) open(names []string) {
 		Connect: func(e roster.Entry, epoch func() int64) (fleet.Machine, error) {
 			host, _, err := net.SplitHostPort(e.Address)
 			if r.on[host] == nil {
-				r.on[host] = &double{name: host}
+				r.on[host] = newDouble(host)
 			}
 			r.on[host].epoch = epoch
 			return r.on[host], err

@@ -14,9 +14,11 @@ import (
 type epochs struct {
 	journal Journal
 
-	mu   sync.Mutex // guards the fields below
-	last int64      // nanoseconds since 1970, unless the clock was behind
-	kept int64
+	mu    sync.Mutex // guards the fields below
+	first int64      // of this process
+	fresh int64      // that machines are asked in at first: two ways to one machine then are of one time
+	last  int64      // nanoseconds since 1970, unless the clock was behind
+	kept  int64
 }
 
 // openEpochs goes on behind what processes before have said. What a clock has made that was far ahead is forgotten: machines
@@ -26,7 +28,32 @@ func openEpochs(ctx context.Context, journal Journal) (*epochs, error) {
 	if time.Until(time.Unix(0, kept)) > wire.MostAhead {
 		kept = 0
 	}
-	return &epochs{journal: journal, last: kept, kept: kept}, err
+	e := &epochs{journal: journal, last: kept, kept: kept}
+	e.first = e.begin()
+	return e, err
+}
+
+// begin has machines be asked in another epoch at first, which is returned.
+func (e *epochs) begin() int64 {
+	epoch := e.next()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.fresh = epoch
+	return epoch
+}
+
+// atFirst is the epoch in which a machine is asked at first.
+func (e *epochs) atFirst() int64 {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.fresh
+}
+
+// isOurs reports whether an epoch is of this process.
+func (e *epochs) isOurs(epoch int64) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return epoch >= e.first && epoch <= e.last
 }
 
 // next is an epoch that is later than all before.

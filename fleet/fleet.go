@@ -71,6 +71,7 @@ type Fleet struct {
 
 	mu       sync.Mutex // guards the fields below
 	members  map[roster.Entry]*member
+	joined   int                 // so many, with those that are gone
 	names    map[string]*member  // that were heard last by their names
 	trouble  error               // of the roster
 	waiting  map[string]*waiting // conversations that ask for a turn
@@ -193,7 +194,8 @@ func (f *Fleet) claim(name string, m *member) (other string) {
 }
 
 func (f *Fleet) joinLocked(e roster.Entry) {
-	m := &member{f: f, address: e.Name, state: Unknown, epoch: f.epochs.next()}
+	f.joined++
+	m := &member{f: f, address: e.Name, number: f.joined, state: Unknown, epoch: f.epochs.atFirst()}
 	var err error
 	if m.machine, err = f.cfg.Connect(e, m.now); err != nil {
 		f.log.Error("a machine of the list cannot be used", "machine", e.Name, "err", err)
@@ -271,9 +273,10 @@ func (f *Fleet) named(name string) *member {
 
 // Reset ends all that runs for us on all machines that are up, and returns when they say so, or ctx ends.
 func (f *Fleet) Reset(ctx context.Context) {
+	epoch := f.epochs.begin()
 	f.mu.Lock()
 	for _, m := range f.members {
-		m.reset()
+		m.reset(epoch)
 	}
 	f.mu.Unlock()
 	for {

@@ -91,22 +91,22 @@ func TestBlink(t *testing.T) {
 	})
 }
 
-// TestFull: a machine that refuses a turn cuts it off, and is asked for no other until it has been heard.
-func TestFull(t *testing.T) {
+// TestRefused: a machine that refuses a turn for good cuts it off, and is asked for no other until it has been heard.
+func TestRefused(t *testing.T) {
 	t.Parallel()
 	simulated(t, []string{"m1"}, func(r *rig) {
 		m := r.on["m1"]
-		m.set(false, func() { m.full = true })
+		m.set(false, func() { m.odd = true })
 		p := r.take("a")
 		p.Begin("thread")
-		if after, why := r.lost(p); after > 0 || why != "machine m1: it does not take the turn: it is full" {
+		if after, why := r.lost(p); after > 0 || why != "machine m1: it does not take the turn: it is odd" {
 			r.Errorf("after %v: %s", after, why)
 		}
 		p.Leave("")
 		if none := r.none("a"); !strings.Contains(none.Why, "m1 has refused a turn") {
 			r.Errorf("it waits for %q", none.Why)
 		}
-		m.set(false, func() { m.full = false })
+		m.set(false, func() { m.odd = false })
 		time.Sleep(2 * wire.Beat)
 		p = r.take("a")
 		p.Begin("thread")
@@ -116,6 +116,33 @@ func TestFull(t *testing.T) {
 		}
 		p.Leave("")
 		synctest.Wait()
+		if !m.has(&m.ended, 1) {
+			r.Errorf("begun %v, ended %v", m.begun, m.ended)
+		}
+	})
+}
+
+// TestFull: a machine that has no room after all costs a turn nothing that has begun, and is told of it again.
+func TestFull(t *testing.T) {
+	t.Parallel()
+	simulated(t, []string{"m1"}, func(r *rig) {
+		m := r.on["m1"]
+		m.set(false, func() { m.full = true })
+		p := r.take("a")
+		p.Begin("thread")
+		time.Sleep(10 * wire.Beat)
+		m.set(false, func() { m.full = false })
+		time.Sleep(2 * wire.Beat)
+		if err := context.Cause(p.Lost()); err != nil || !m.has(&m.begun, 1) {
+			r.Errorf("%v, begun %v", err, m.begun)
+		}
+		p.Leave("")
+		m.set(false, func() { m.full = true })
+		p = r.take("b")
+		p.Begin("thread")
+		synctest.Wait()
+		p.Leave("") // before there was room
+		time.Sleep(2 * wire.Beat)
 		if !m.has(&m.ended, 1) {
 			r.Errorf("begun %v, ended %v", m.begun, m.ended)
 		}

@@ -16,6 +16,7 @@ import (
 type member struct {
 	f       *Fleet
 	address string // as the roster has it
+	number  int    // of its own: codex knows the way to it by that, and does not forget another one
 	machine Machine
 	link    way
 	ctx     context.Context // ends when the machine is not used any more
@@ -54,7 +55,7 @@ func (m *member) follow() {
 			m.hear(s, epoch)
 		})
 		again(nil)
-		if errors.Is(err, errAnew) || m.ctx.Err() != nil {
+		if errors.Is(err, errAnew) || m.ctx.Err() != nil || m.catchUp(err) {
 			continue
 		}
 		m.miss(err)
@@ -210,7 +211,7 @@ func (m *member) lose(to State, words string, since time.Time) {
 		return
 	}
 	m.state, m.why, m.stay = to, words, nil
-	m.anewLocked()
+	m.anewLocked(m.f.epochs.next())
 	m.mu.Unlock()
 	if m.ctx.Err() == nil {
 		m.f.log.Warn("a machine is lost", "machine", name, "address", m.address, "why", words)
@@ -240,16 +241,25 @@ func (m *member) leave() {
 }
 
 // reset has what runs on the machine be over.
-func (m *member) reset() {
+func (m *member) reset(epoch int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.anewLocked()
+	m.anewLocked(epoch)
 }
 
 // anewLocked has the machine end all that it has for us before it does anything else: a machine that is lost may only have
 // been frozen, or cut off, and be back before its own patience is at an end.
-func (m *member) anewLocked() {
-	m.epoch = m.f.epochs.next()
+func (m *member) anewLocked(epoch int64) {
+	m.epoch = epoch
+	if m.again != nil {
+		m.again(errAnew)
+	}
+}
+
+// look has the machine be asked at once whether it lets us in.
+func (m *member) look() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if m.again != nil {
 		m.again(errAnew)
 	}
@@ -299,13 +309,9 @@ func (m *member) isBehind() bool {
 	return m.stay != nil && m.stay.epoch != m.epoch
 }
 
-// tightRoom is how many turns a machine that others use, too, has room for at most when it is asked before a turn.
-const tightRoom = 2
-
-// isTight reports whether turns of other runtimes may have taken the last room there, for all that was heard of it.
-func (m *member) isTight() bool {
+// isShared reports whether turns of other runtimes may take room there.
+func (m *member) isShared() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s := m.status
-	return s.Taken > s.Mine && s.Turns-s.Taken <= tightRoom
+	return m.status.Runtimes > 1
 }

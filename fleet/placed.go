@@ -49,7 +49,7 @@ func (m *member) placed(conversation, id string, at wire.Place, in *stay, name, 
 
 // On implements [place.Place], as do the methods below.
 func (p *placed) On() place.Environment {
-	return place.Environment{Machine: p.machine, ID: "machine-" + p.machine, URL: p.m.link.URL(), Token: p.m.link.Token()}
+	return place.Environment{Machine: p.machine, ID: fmt.Sprintf("machine-%s-%d", p.machine, p.m.number), URL: p.m.link.URL(), Token: p.m.link.Token()}
 }
 
 func (p *placed) Dir() string { return p.dir }

@@ -11,9 +11,9 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/machine/wire"
 )
 
-// A turn has its room on a machine from the word that it begins to the word that it has ended. Turns do not wait for either
-// where there is room enough, so that they cost no round trip. Where other runtimes may have taken the last room, the
-// machine is asked before: one that is full then has the turn wait, and costs it nothing.
+// A turn has its room on a machine from the word that it begins to the word that it has ended. Turns do not wait for either,
+// so that they cost no round trip: how much room there is is known here. Where other runtimes take room, too, the machine is
+// asked before: one that is full then has the turn wait, and costs it nothing.
 
 // reserve says to the machine that the turn begins, and waits for its word.
 func (p *placed) reserve(ctx context.Context) error {
@@ -22,7 +22,8 @@ func (p *placed) reserve(ctx context.Context) error {
 	return p.begin(ctx, "")
 }
 
-// Begin implements [place.Place]: beside the turn. A machine that refuses it is lost to it.
+// Begin implements [place.Place]: beside the turn. A machine that has no room after all, as another runtime has come just now,
+// is told again: the turn goes on there, and is none too many for long. One that refuses it is lost to it.
 func (p *placed) Begin(thread string) {
 	p.f.told(p.conversation)
 	if p.begun {
@@ -31,7 +32,11 @@ func (p *placed) Begin(thread string) {
 	p.begun = true
 	p.f.wg.Go(func() {
 		defer close(p.said)
-		if err := p.begin(p.in.ctx, thread); err != nil && p.in.ctx.Err() == nil {
+		err := p.begin(p.in.ctx, thread)
+		for isCrowded(err) && sleep.For(p.up, askAgain) {
+			err = p.begin(p.up, thread)
+		}
+		if err != nil && p.up.Err() == nil {
 			p.room.Refused().End() // it gets no other turn until it has been heard
 			p.lose(lost(p.machine, "it does not take the turn: "+err.Error()))
 		}
@@ -45,6 +50,9 @@ func (p *placed) begin(ctx context.Context, thread string) error {
 	for {
 		ending := p.m.ends()
 		err := p.m.machine.Begin(ctx, p.turn, wire.Turn{Place: p.id, Thread: thread})
+		if client.Code(err) == wire.CodeToken {
+			p.m.look()
+		}
 		if client.Code(err) != wire.CodeFull || len(ending) == 0 {
 			p.noted = client.Code(err) == ""
 			return err
@@ -57,6 +65,15 @@ func (p *placed) begin(ctx context.Context, thread string) error {
 			}
 		}
 	}
+}
+
+// askAgain is after how long a machine is asked again that has no room.
+const askAgain = 200 * time.Millisecond
+
+// isCrowded reports whether a refusal is one that passes by itself.
+func isCrowded(err error) bool {
+	code := client.Code(err)
+	return code == wire.CodeFull || code == wire.CodeDraining || code == wire.CodeTrouble
 }
 
 // Leave implements [place.Place]. What the turn has changed is kept beside, which the next turn of the conversation waits

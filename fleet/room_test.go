@@ -51,9 +51,8 @@ func TestEpochsGoOn(t *testing.T) {
 	})
 }
 
-// TestTight: a machine that others use, too, and that has little room left is asked before a turn; one that is full then has
-// the turn wait.
-func TestTight(t *testing.T) {
+// TestShared: a machine that others use, too, is asked before a turn; one that is full then has the turn wait.
+func TestShared(t *testing.T) {
 	t.Parallel()
 	simulated(t, []string{"m1"}, func(r *rig) {
 		m := r.on["m1"]

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"net/url"
 	"sync"
 	"syscall"
 	"time"
@@ -86,13 +87,16 @@ func (s *stay) close(id string) {
 // why a machine is not to be had, in words, by the error that its watch has ended with.
 func why(err error) (state State, words string) {
 	untrusted, isUntrusted := errors.AsType[*tls.CertificateVerificationError](err)
+	if asked, is := errors.AsType[*url.Error](err); is {
+		err = asked.Err
+	}
 	switch refused, isRefused := errors.AsType[*client.RefusedError](err); {
 	case isUntrusted:
 		return Refused, fmt.Sprintf("its certificate is not trusted (%v): put its fingerprint behind a # into RUNTIME_MACHINES, as runtime machine prints it, or have RUNTIME_MACHINES_CA name what has signed it", untrusted.Err)
 	case errors.Is(err, roster.ErrFingerprint):
 		return Refused, err.Error() + ": if it has made a new one, take the line that it prints at its start; else something stands in between"
 	case isRefused && refused.Code == wire.CodeToken:
-		return Refused, "it does not take the token: RUNTIME_MACHINES_TOKEN must be what runtime machine token prints there"
+		return Refused, "it does not take the token: RUNTIME_MACHINES_TOKEN, or what is in RUNTIME_MACHINES_TOKEN_FILE, must be what runtime machine token prints there"
 	case isRefused:
 		return Refused, "it refuses: " + refused.Message
 	case errors.Is(err, syscall.ECONNREFUSED):

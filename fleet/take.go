@@ -144,7 +144,7 @@ func (f *Fleet) open(ctx context.Context, name, conversation string, w *waiting)
 	}
 	p := m.placed(conversation, id, at, in, name, f.tells(conversation, news))
 	p.room = w.turn
-	if m.isTight() {
+	if m.isShared() {
 		if err := p.reserve(ctx); err != nil {
 			p.giveBack()
 			return nil, err

@@ -55,7 +55,7 @@ func (a *about) status(now tenancy.Snapshot) wire.Status {
 		a.facts, a.at = look(a.root), time.Now()
 	}
 	s := a.fixed
-	s.Exec, s.Taken, s.Mine, s.Draining, s.Trouble = now.Exec, now.Taken, now.Mine, now.Draining, now.Trouble
+	s.Exec, s.Taken, s.Mine, s.Runtimes, s.Draining, s.Trouble = now.Exec, now.Taken, now.Mine, now.Runtimes, now.Draining, now.Trouble
 	s.Codex, s.Load, s.Memory, s.FreeDisk = a.codex, a.facts.load, a.facts.memory, a.facts.freeDisk
 	return s
 }

@@ -20,8 +20,12 @@ var statuses = map[string]int{ //nolint:gochecknoglobals // a constant table
 
 // refuse answers a request with why it is refused.
 func (f *front) refuse(w http.ResponseWriter, code, message string) {
-	f.metrics.refused(code)
-	answer(w, statuses[code], wire.Refusal{Code: code, Message: message})
+	f.refuseWith(w, wire.Refusal{Code: code, Message: message})
+}
+
+func (f *front) refuseWith(w http.ResponseWriter, refusal wire.Refusal) {
+	f.metrics.refused(refusal.Code)
+	answer(w, statuses[refusal.Code], refusal)
 }
 
 // fail is refuse for an error.
@@ -30,7 +34,11 @@ func (f *front) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if code == wire.CodeFailed && r.Context().Err() == nil {
 		f.log.Error("a request of a runtime failed", "method", r.Method, "path", r.URL.Path, "err", err)
 	}
-	f.refuse(w, code, err.Error())
+	refusal := wire.Refusal{Code: code, Message: err.Error()}
+	if superseded, ok := errors.AsType[*tenancy.SupersededError](err); ok {
+		refusal.Epoch = superseded.Epoch
+	}
+	f.refuseWith(w, refusal)
 }
 
 // codeOf is what an error is called on the wire.

@@ -64,7 +64,7 @@ func (t *state) tellUser() {
 // standLimit says in the metadata that the task waits for the end of a limit.
 func (t *state) standLimit(held *agent.Paused) {
 	_, said := t.meta[keys.Held]
-	switch limited := held != nil && held.Kind == agent.FailLimit; {
+	switch limited := held != nil && held.Kind != agent.FailAuth; {
 	case limited:
 		t.note(map[string]any{keys.Held: held.Data})
 		t.announce(store.Change{})

@@ -169,6 +169,9 @@ func (r *run) start(event agent.Started) {
 	if event.Replaced {
 		meta[keys.Replaced] = true
 	}
+	if r.waits != nil {
+		r.waits, meta[keys.Held] = nil, nil
+	}
 	if t.newest(r) {
 		meta[keys.Turn], meta[keys.Ahead] = keys.TurnStarted, nil
 	}

@@ -74,9 +74,9 @@ func (s *Stay) fadeLocked() {
 
 // A Snapshot is how the tenants stand, as one of them sees it.
 type Snapshot struct {
-	Exec, Taken, Mine int
-	Draining          bool
-	Trouble           string
+	Exec, Taken, Mine, Runtimes int
+	Draining                    bool
+	Trouble                     string
 }
 
 // Look returns how things stand, and what is closed when that has changed.
@@ -84,5 +84,5 @@ func (s *Stay) Look() (now Snapshot, changed <-chan struct{}) {
 	number, trouble := s.work.Number(), s.work.Trouble() // before the lock: what runs tells of changes with locks of its own
 	s.t.mu.Lock()
 	defer s.t.mu.Unlock()
-	return Snapshot{Exec: number, Taken: s.t.taken, Mine: len(s.turns), Draining: s.t.draining, Trouble: cmp.Or(s.t.trouble, trouble)}, s.t.changed
+	return Snapshot{Exec: number, Runtimes: s.t.countLocked(), Taken: s.t.taken, Mine: len(s.turns), Draining: s.t.draining, Trouble: cmp.Or(s.t.trouble, trouble)}, s.t.changed
 }

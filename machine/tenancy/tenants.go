@@ -22,6 +22,12 @@ var (
 	ErrClosed     = errors.New("this machine is about to end")
 )
 
+// A SupersededError is [ErrSuperseded], with the epoch that the runtime has said.
+type SupersededError struct{ Epoch int64 }
+
+func (e *SupersededError) Error() string        { return ErrSuperseded.Error() }
+func (e *SupersededError) Is(target error) bool { return target == ErrSuperseded }
+
 // A TroubleError says why the machine takes no turns.
 type TroubleError string
 
@@ -116,7 +122,7 @@ func (t *Tenants) enter(runtime string, epoch int64) (_ *Stay, wait <-chan struc
 			return nil, nil, ErrMany
 		}
 	case known.epoch > epoch:
-		return nil, nil, ErrSuperseded
+		return nil, nil, &SupersededError{known.epoch}
 	case known.state == living && known.epoch == epoch:
 		return known, nil, nil
 	case known.state == living:

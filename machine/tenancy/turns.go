@@ -77,12 +77,16 @@ func (t *Tenants) Trouble(why string) {
 func (t *Tenants) Count() (runtimes, turns int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	return t.countLocked(), t.taken
+}
+
+func (t *Tenants) countLocked() (runtimes int) {
 	for _, s := range t.all {
 		if s.state != gone {
 			runtimes++
 		}
 	}
-	return runtimes, t.taken
+	return runtimes
 }
 
 // Quiet waits until no turn runs, and reports whether that was before ctx ended.

@@ -49,6 +49,7 @@ type Status struct {
 
 	Turns    int  `json:"turns"`    // that may run on it at a time, of all runtimes
 	Taken    int  `json:"taken"`    // that run
+	Runtimes int  `json:"runtimes"` // that the machine works for
 	Mine     int  `json:"mine"`     // those of the runtime that asks
 	Draining bool `json:"draining"` // no new ones are taken
 
@@ -126,6 +127,7 @@ type Drain struct {
 type Refusal struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
+	Epoch   int64  `json:"epoch,omitempty"` // with [CodeSuperseded]: the one that the machine knows
 }
 
 // The codes of refusals.

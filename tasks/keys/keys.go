@@ -14,7 +14,7 @@ const (
 	Usage       = "usage"       // the tokens of all turns: inputTokens, cachedInputTokens, outputTokens, reasoningOutputTokens, totalTokens
 	ModelCalls  = "modelCalls"  // of the turn that has ended last, how its requests to the model went; absent while one runs, and where that cannot be seen
 	Failure     = "failure"     // why the task failed: kind, and where there is one timer, afterSeconds, code, limit, resetsAt
-	Held        = "held"        // the limit whose end the task waits for: kind, limit, reason, and resetsAt if it is known
+	Held        = "held"        // the limit whose end the task waits for: kind, limit, reason, and resetsAt if it is known; or the room on a machine: kind, reason, until
 	Interrupted = "interrupted" // true when a turn of the task was cut off: part of its work may be done
 
 	Machine  = "machine"        // where the commands of the turn run that was begun last; absent where that is this machine
