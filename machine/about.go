@@ -18,7 +18,8 @@ import (
 const (
 	// factsFor is how long it is not looked again how loaded the machine is.
 	factsFor = wire.Beat / 2
-	// troubledEvery is how often it is looked whether a trouble has passed, and fineEvery whether there is one.
+	// troubledEvery is how often it is looked whether a trouble has passed, and whether disks have room; fineEvery whether there
+	// is another one.
 	troubledEvery = 5 * time.Second
 	fineEvery     = time.Minute
 )
@@ -38,6 +39,7 @@ type about struct {
 type facts struct {
 	load             float64
 	memory, freeDisk int64
+	disk, readOnly   bool // the disk is known; and cannot be written
 }
 
 func newAbout(cfg Config, files []string) *about {
@@ -64,27 +66,24 @@ func (a *about) status(now tenancy.Snapshot) wire.Status {
 type healer struct {
 	*front
 	cfg  Config
-	home string // for codex, where it is only asked
-	last string // what the trouble was
+	home string    // for codex, where it is only asked
+	last string    // what the trouble was
+	at   time.Time // of the last look
 }
 
 // keep looks again and again, until ctx ends.
 func (h *healer) keep(ctx context.Context) {
-	for {
-		every := fineEvery
-		if h.last != "" {
-			every = troubledEvery
+	for sleep.For(ctx, troubledEvery) {
+		if h.last != "" || time.Since(h.at) >= fineEvery || h.lacksRoom() != "" {
+			h.look(ctx)
 		}
-		if !sleep.For(ctx, every) {
-			return
-		}
-		h.look(ctx)
 	}
 }
 
 // look looks whether there is a trouble, and says it where it is another one than before.
 func (h *healer) look(ctx context.Context) {
 	why := h.trouble(ctx)
+	h.at = time.Now()
 	switch {
 	case ctx.Err() != nil || why == h.last:
 		return
@@ -101,6 +100,9 @@ func (h *healer) look(ctx context.Context) {
 func (h *healer) trouble(ctx context.Context) string {
 	if info, err := os.Stat(h.cfg.Root); err != nil || !info.IsDir() {
 		return "the folder of this machine, " + h.cfg.Root + ", is not there: make it, or set RUNTIME_MACHINE_ROOT to another one"
+	}
+	if why := h.lacksRoom(); why != "" {
+		return why
 	}
 	version, why := h.servers.Able(ctx, h.home)
 	if why != "" {

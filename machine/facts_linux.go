@@ -11,7 +11,8 @@ func look(root string) (f facts) {
 	}
 	var disk unix.Statfs_t
 	if unix.Statfs(root, &disk) == nil {
-		f.freeDisk = int64(disk.Bavail) * disk.Bsize
+		f.freeDisk, f.disk = int64(disk.Bavail)*disk.Bsize, true
+		f.readOnly = disk.Flags&unix.ST_RDONLY != 0
 	}
 	return f
 }

@@ -8,7 +8,7 @@ import "golang.org/x/sys/unix"
 func look(root string) (f facts) {
 	var disk unix.Statfs_t
 	if unix.Statfs(root, &disk) == nil {
-		f.freeDisk = int64(disk.Bavail) * int64(disk.Bsize)
+		f.freeDisk, f.disk = int64(disk.Bavail)*int64(disk.Bsize), true
 	}
 	return f
 }

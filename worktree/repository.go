@@ -79,7 +79,7 @@ func Open(ctx context.Context, config Config) (*Repository, error) {
 	if err := r.make(ctx, config.Exclude); err != nil {
 		return nil, fmt.Errorf("%s: %w", r.dir, err)
 	}
-	if err := r.clearIncoming(); err != nil {
+	if err := errors.Join(r.clearIncoming(), r.clearHalves()); err != nil {
 		return nil, fmt.Errorf("%s: what was left there: %w", r.dir, err)
 	}
 	return r, nil

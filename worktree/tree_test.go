@@ -374,3 +374,33 @@ func chmod(tb testing.TB, mode os.FileMode, path ...string) {
 		tb.Fatal(err)
 	}
 }
+
+// TestHalves: what git has begun to write, and left, is taken away when the repository is opened again, and when a commit has found
+// no room; what it has written stays.
+func TestHalves(t *testing.T) {
+	r, tree := begun(t, "c")
+	half := filepath.Join(r.Dir(), "objects/pack/tmp_pack_abc")
+	leave := func() {
+		if err := os.WriteFile(half, []byte("half"), 0o400); err != nil {
+			t.Fatal(err)
+		}
+	}
+	gone := func() bool { _, err := os.Lstat(half); return errors.Is(err, os.ErrNotExist) }
+	leave()
+	tree.Failed(errors.New("it was interrupted"))
+	if gone() {
+		t.Error("another failure has taken it away")
+	}
+	tree.Failed(errors.New("fatal: write error: No space left on device"))
+	if !gone() {
+		t.Error("it stays where there is no room")
+	}
+	leave()
+	if _, err := worktree.Open(t.Context(), worktree.Config{Dir: r.Dir()}); err != nil {
+		t.Fatal(err)
+	}
+	if !gone() {
+		t.Error("it stays")
+	}
+	sound(t, r)
+}

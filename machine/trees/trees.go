@@ -183,6 +183,7 @@ func (t *Trees) Commit(ctx context.Context, runtime, place string, what wire.Com
 	}
 	done, err := tree.Commit(ctx, worktree.Change{Message: what.Message, Author: what.Author, Partly: true})
 	if err != nil {
+		tree.Failed(err)
 		return nil, now, err
 	}
 	now = wire.Committed{Head: done.Head, Left: leftOf(done)}
