@@ -73,11 +73,12 @@ func bars() []bar {
 		{"the same, median of the differences of neighbors", "Presence/added-turn", "paired-ms", 1, true},
 		{"the same, CPU time of our process", "Presence/turn-cpu", "added-ms", 1, true},
 		{"a workspace: idle, share of a core", "Presence/idle", "workspace-%", 0.5, true},
-		{"a turn with a command on another machine: added to codex's own connection to it, difference of the p50", "Machine/0ms/added", "p50-ms", 5, true},
+		{"a turn with a command through runtime machine: added to codex's own connection, difference of the p50", "Machine/0ms/added", "p50-ms", 5, true},
 		{"the same, median of the differences of neighbors", "Machine/0ms/added", "paired-ms", 5, true},
 		{"the same, 30 ms away: no further round trip, so less than half of one, difference of the p50", "Machine/30ms/added", "p50-ms", 15, true},
 		{"the same, median of the differences of neighbors", "Machine/30ms/added", "paired-ms", 15, true},
 		{"commands that wait, on 4 machines: turns a second, of four times those on one", "Machines/4", "of-linear-times", 0.9, false},
 		{"the same, on 2 machines, of twice those on one", "Machines/2", "of-linear-times", 0.9, false},
+		{"work of a fifth of a core on each of 4 machines: turns a second, of four times those on one", "MachineShares/4", "of-linear-times", 0.9, false},
 	}
 }

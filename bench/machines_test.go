@@ -42,7 +42,9 @@ type placedSides struct {
 	machine  int
 }
 
-func (placedSides) all() []string { return []string{"here", "direct", "through", "runtime-here", "machine"} }
+func (placedSides) all() []string {
+	return []string{"here", "direct", "through", "runtime-here", "machine"}
+}
 
 func newPlacedSides(b *testing.B) *placedSides {
 	return &placedSides{b: b, turn: map[string]func(errand) time.Duration{}, programs: map[string]*progtest.Program{}}

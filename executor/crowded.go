@@ -9,8 +9,8 @@ import (
 )
 
 // Where there is no room for a turn, the job gives its slot back, so that others run whose turns have room
-// elsewhere, and waits at the gate until the driver says that it is worth another attempt, or for as long as
-// that says at most. In the queue of its context it keeps its place.
+// elsewhere, and waits at the gate until the driver says that it is worth another attempt, for as long as the
+// driver says at most. In the queue of its context it keeps its place.
 
 // findsNoRoom reports whether a job waits for room, because of the error that an attempt at it has met. It tells
 // the sender what it waits for, once for each reason.

@@ -10,7 +10,7 @@ import (
 	"github.com/Molecule-AI/molecule-codex-runtime/machine/wire"
 )
 
-// A Machine is what is asked of one. Package fleet/client has it.
+// A Machine is how the fleet asks a machine. Package fleet/client has it.
 type Machine interface {
 	// Watch tells how it stands until ctx ends, or the connection does, or it is silent for so long.
 	Watch(ctx context.Context, silence time.Duration, tell func(wire.Status)) error

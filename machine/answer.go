@@ -74,7 +74,7 @@ func answer(w http.ResponseWriter, status int, value any) {
 	writeWithin(w)
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(append(text, '\n')) // who does not read it does not want it
+	_, _ = w.Write(append(text, '\n')) // a runtime that does not read it does not want it
 }
 
 // errInvalid is why a request cannot be read.

@@ -1,5 +1,4 @@
-// Package machine is the side of a machine on which the commands of conversations run that a runtime elsewhere has: one HTTPS
-// server with what package wire has, behind a token.
+// Package machine runs commands for runtimes elsewhere: one HTTPS server, behind a token, with the requests of package wire.
 //
 // [Run] is its life: the state directory is locked, what an earlier life has left is ended, runtimes are served until it is
 // told to drain, turns go on until they have ended or have had their time, and then all that runs for runtimes is ended.

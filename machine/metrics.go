@@ -34,7 +34,7 @@ func openMetrics(tenants func() *tenancy.Tenants) *metrics {
 	return m
 }
 
-// RegisterMetrics registers the metrics of a machine that has done nothing, for who describes them.
+// RegisterMetrics registers the metrics of a machine that has done nothing, so that they can be described.
 func RegisterMetrics(with prometheus.Registerer) {
 	none := tenancy.New(tenancy.Config{})
 	newMetrics(with, func() *tenancy.Tenants { return none })

@@ -159,3 +159,21 @@ func TestLoginAsAMessage(t *testing.T) {
 		t.Errorf("reply = %q", got)
 	}
 }
+
+// TestHeldForRoom: a message that waits for room on a machine says for what in its task, until its turn begins.
+func TestHeldForRoom(t *testing.T) {
+	r := newRunner()
+	e := newEngine(t, r)
+	task := begin(t, e, request("m1", "c", "hello"))
+	j := r.next(t)
+	data := map[string]any{"kind": "unreachable", "reason": "all machines are full"}
+	j.observe(agent.Paused{Kind: agent.FailUnreachable, Text: "all machines are full", Data: data})
+	held := get(t, e, task.ID)
+	if diff := cmp.Diff(any(data), held.Metadata[keys.Held]); diff != "" || held.Status.State != a2a.TaskStateSubmitted {
+		t.Errorf("state %s; metadata differs (-want +got):\n%s", held.Status.State, diff)
+	}
+	j.start()
+	if begun := get(t, e, task.ID); begun.Metadata[keys.Held] != nil || begun.Status.State != a2a.TaskStateWorking {
+		t.Errorf("state %s, metadata %v when its turn has begun", begun.Status.State, begun.Metadata)
+	}
+}

@@ -33,7 +33,7 @@ type TroubleError string
 
 func (e TroubleError) Error() string { return string(e) }
 
-// An Exec is where an exec-server is reached, by whom that has its token.
+// An Exec is where an exec-server is reached, and its token.
 type Exec struct {
 	Addr, Token string
 	Number      int // as [Work.Number]
