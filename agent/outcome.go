@@ -25,7 +25,7 @@ type Ended struct {
 	Taken []string
 	// Folder has the files of the turn where these are not on this machine; nil where they are. It can be read until the
 	// observer returns.
-	Folder *Folder
+	Folder *Folder `json:"-"`
 }
 
 // A Folder has files of a turn that are not on this machine.

@@ -25,7 +25,9 @@ var (
 // A SupersededError is [ErrSuperseded], with the epoch that the runtime has said.
 type SupersededError struct{ Epoch int64 }
 
-func (e *SupersededError) Error() string        { return ErrSuperseded.Error() }
+func (e *SupersededError) Error() string { return ErrSuperseded.Error() }
+
+// Is reports whether the target is [ErrSuperseded].
 func (e *SupersededError) Is(target error) bool { return target == ErrSuperseded }
 
 // A TroubleError says why the machine takes no turns.
