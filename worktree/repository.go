@@ -79,9 +79,10 @@ func Open(ctx context.Context, config Config) (*Repository, error) {
 	if err := r.make(ctx, config.Exclude); err != nil {
 		return nil, fmt.Errorf("%s: %w", r.dir, err)
 	}
-	if err := errors.Join(r.clearIncoming(), r.clearHalves()); err != nil {
+	if err := r.clearIncoming(); err != nil {
 		return nil, fmt.Errorf("%s: what was left there: %w", r.dir, err)
 	}
+	r.clearHalves(halfPacks, "objects/tmp_*", "objects/??/tmp_obj_*")
 	return r, nil
 }
 
