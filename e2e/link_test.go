@@ -264,6 +264,7 @@ func TestFailuresByEitherWay(t *testing.T) {
 					f.takes(upgrades.Status(http.StatusUpgradeRequired))
 				}
 				p := startOn(t, binary, model, "OPENAI_BASE_URL="+f.URL+"/v1")
+				progtest.WaitFor(t, "the start", func() bool { code, _ := p.fetch("/readyz"); return code == http.StatusOK })
 				task := p.begin("m1", "one", "say well")
 				progtest.WaitFor(t, "the failure", func() bool {
 					task = p.get(task["id"])
