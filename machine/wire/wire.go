@@ -49,8 +49,8 @@ type Status struct {
 
 	Turns    int  `json:"turns"`    // that may run on it at a time, of all runtimes
 	Taken    int  `json:"taken"`    // that run
-	Runtimes int  `json:"runtimes"` // that the machine works for
 	Mine     int  `json:"mine"`     // those of the runtime that asks
+	Runtimes int  `json:"runtimes"` // that the machine works for
 	Draining bool `json:"draining"` // no new ones are taken
 
 	CPUs     int     `json:"cpus"`
