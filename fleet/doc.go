@@ -18,7 +18,7 @@
 //
 // [Fleet.Take] has package fleet/placement choose a machine, and opens a place there: a conversation's first turn on a
 // machine waits for that, and those after it for nothing. That a turn begins and has ended is said beside it (room.go), unless
-// other runtimes may have taken the last room.
+// the machine works for other runtimes, too.
 //
 // # Silence
 //

@@ -16,7 +16,7 @@ func TestWhy(t *testing.T) {
 		state State
 		words string
 	}{
-		{&url.Error{Op: "Get", URL: "https://m", Err: &tls.CertificateVerificationError{Err: errors.New("signed by nobody")}}, Refused, "its certificate is not trusted (signed by nobody)"},
+		{&url.Error{Op: "Get", URL: "https://m", Err: &tls.CertificateVerificationError{Err: errors.New("by an unknown authority")}}, Refused, "its certificate is not trusted (by an unknown authority)"},
 		{&url.Error{Op: "Get", URL: "https://m", Err: syscall.ECONNREFUSED}, Lost, "it has ended"},
 		{errors.New("no route"), Lost, "it cannot be reached"},
 	} {

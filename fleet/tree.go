@@ -57,7 +57,7 @@ func (m *member) tree(ctx context.Context, in *stay, conversation, from string) 
 func (m *member) checkOut(ctx context.Context, id, conversation, from string) (at wire.Place, fresh bool, err error) {
 	at, err = m.machine.Place(ctx, id, wire.Want{Files: wire.FilesGit, Branch: m.f.cfg.Trees.Branch(conversation)})
 	if err == nil && from == "" && at.Head != "" { // what a turn has changed that was cut off with us is not here yet
-		err = m.f.fetch(ctx, m.machine, conversation, "what was changed before the runtime was started anew")
+		err = m.f.fetch(ctx, m.machine, conversation, "what a turn has changed that was cut off")
 	}
 	if err != nil {
 		return at, false, err

@@ -157,7 +157,7 @@ func (t *turn) watchMachine() (over func(end *agent.Ended)) {
 	}
 }
 
-// shows has who hears of the end of the turn read its files, where only its machine has them. The place is left after that:
+// shows has the observer of the turn read its files at its end, where only its machine has them. The place is left after that:
 // a machine that drains waits for the turns there.
 func (t *turn) shows(end *agent.Ended, at place.Place) bool {
 	read := at.Read()
